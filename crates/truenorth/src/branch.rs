@@ -1,0 +1,214 @@
+//! Confidence intervals of the branches, and how two of them become one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::{self, Block, LANES};
+use crate::precision::Precision;
+
+/// Which branch set an upper confidence bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Branch {
+    /// Live data alone.
+    Online,
+    /// Logs and live data, with the bias that the certificate allows.
+    Pooled,
+    /// Logs and live data, as if the logs were unbiased.
+    Warm,
+    /// Logs alone.
+    Offline,
+}
+
+impl Branch {
+    /// The name that commands and files use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Online => "online",
+            Self::Pooled => "pooled",
+            Self::Warm => "warm",
+            Self::Offline => "offline",
+        }
+    }
+}
+
+/// One branch's interval for one action: `mean ± (statistical + bias)`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BranchInterval {
+    /// Estimated reward.
+    pub mean: f64,
+    /// Part of the radius that more data shrinks.
+    pub statistical: f64,
+    /// Part of the radius that the certificate adds for drift.
+    pub bias: f64,
+}
+
+impl BranchInterval {
+    /// Upper end.
+    pub fn ucb(&self) -> f64 {
+        self.mean + (self.statistical + self.bias)
+    }
+
+    /// Lower end.
+    pub fn lcb(&self) -> f64 {
+        self.mean - (self.statistical + self.bias)
+    }
+}
+
+/// The interval that a layer works with for one action, and what it was made of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ActionInterval {
+    /// Index of the action in its round.
+    pub action: usize,
+    /// Upper end of the aggregated interval.
+    pub ucb: f64,
+    /// Lower end of the aggregated interval.
+    pub lcb: f64,
+    /// The branch that set the upper end.
+    pub branch: Branch,
+    /// Whether the two branches' intervals are disjoint: an assumption is refuted, and the online
+    /// interval is used alone.
+    pub conflict: bool,
+    /// The online branch, where the policy has one.
+    pub online: Option<BranchInterval>,
+    /// The pooled, warm or offline branch, where the policy has one.
+    pub informed: Option<BranchInterval>,
+}
+
+impl ActionInterval {
+    /// Width of the aggregated interval (equation 9).
+    pub fn width(&self) -> f64 {
+        self.ucb - self.lcb
+    }
+
+    /// Estimated reward by the branch that set the upper end.
+    pub fn mean(&self) -> f64 {
+        match (self.branch, self.online, self.informed) {
+            (Branch::Online, Some(interval), _) | (_, _, Some(interval)) | (_, Some(interval), None) => {
+                interval.mean
+            }
+            (_, None, None) => f64::NAN,
+        }
+    }
+
+    /// The smaller of the UCBs and the larger of the LCBs (equation 8), or the online interval
+    /// where the two do not meet.
+    pub(crate) fn aggregate(
+        action: usize,
+        online: Option<BranchInterval>,
+        informed: Option<BranchInterval>,
+        informed_branch: Branch,
+    ) -> Self {
+        let (ucb, lcb, branch, conflict) = match (online, informed) {
+            (Some(online), Some(informed)) => {
+                let ucb = online.ucb().min(informed.ucb());
+                let lcb = online.lcb().max(informed.lcb());
+                if ucb < lcb {
+                    (online.ucb(), online.lcb(), Branch::Online, true)
+                } else if informed.ucb() < online.ucb() {
+                    (ucb, lcb, informed_branch, false)
+                } else {
+                    (ucb, lcb, Branch::Online, false)
+                }
+            }
+            (Some(online), None) => (online.ucb(), online.lcb(), Branch::Online, false),
+            (None, Some(informed)) => (informed.ucb(), informed.lcb(), informed_branch, false),
+            (None, None) => unreachable!("a policy has at least one branch"),
+        };
+        Self { action, ucb, lcb, branch, conflict, online, informed }
+    }
+}
+
+/// Multipliers that turn the norms a [`Precision`] tracks into a radius:
+/// `norm · ‖x‖ + offline · ‖second map‖ + bias · ‖first map‖`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Radius {
+    /// Multiplies ‖x‖ in V⁻¹.
+    pub(crate) norm: f64,
+    /// Multiplies the first map, the certificate's: ‖W V⁻¹x‖ in M⁻¹.
+    pub(crate) bias: f64,
+    /// Multiplies the second map, the logs' own uncertainty: ‖W V⁻¹x‖ in G_off⁻¹.
+    pub(crate) offline: f64,
+}
+
+/// Room for whitened and routed features of one block of actions.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BranchScratch {
+    whitened: Vec<Block>,
+    routed: Vec<Block>,
+}
+
+impl BranchScratch {
+    pub(crate) fn new(dimension: usize) -> Self {
+        Self { whitened: vec![[0.0; LANES]; dimension], routed: vec![[0.0; LANES]; dimension] }
+    }
+}
+
+/// Intervals of eight actions by one branch. O(d²) an action.
+pub(crate) fn intervals(
+    precision: &Precision,
+    radius: Radius,
+    block: &[Block],
+    scratch: &mut BranchScratch,
+) -> [BranchInterval; LANES] {
+    let means = kernel::project(precision.estimate(), block);
+    let norms = kernel::whiten(precision.factor(), block, &mut scratch.whitened);
+    let mut routed = |map: usize, factor: f64| {
+        let squares = match precision.maps().get(map) {
+            Some(map) if factor > 0.0 => kernel::route(map, &scratch.whitened, &mut scratch.routed),
+            _ => [0.0; LANES],
+        };
+        squares.map(|square| factor * square.sqrt())
+    };
+    let (bias, offline) = (routed(0, radius.bias), routed(1, radius.offline));
+    std::array::from_fn(|lane| BranchInterval {
+        mean: means[lane],
+        statistical: radius.norm * norms[lane].sqrt() + offline[lane],
+        bias: bias[lane],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(mean: f64, statistical: f64, bias: f64) -> BranchInterval {
+        BranchInterval { mean, statistical, bias }
+    }
+
+    #[test]
+    fn aggregated_interval_is_the_intersection() {
+        let action = ActionInterval::aggregate(
+            3,
+            Some(interval(0.0, 1.0, 0.0)),
+            Some(interval(0.5, 0.25, 0.5)),
+            Branch::Pooled,
+        );
+        assert_eq!(
+            (action.ucb, action.lcb, action.branch, action.conflict),
+            (1.0, -0.25, Branch::Online, false)
+        );
+        assert_eq!((action.width(), action.mean()), (1.25, 0.0));
+    }
+
+    #[test]
+    fn disjoint_intervals_fall_back_to_live_data_and_count_as_a_conflict() {
+        let action = ActionInterval::aggregate(
+            0,
+            Some(interval(0.0, 1.0, 0.0)),
+            Some(interval(3.0, 1.0, 0.5)),
+            Branch::Pooled,
+        );
+        assert_eq!(
+            (action.ucb, action.lcb, action.branch, action.conflict),
+            (1.0, -1.0, Branch::Online, true)
+        );
+    }
+
+    #[test]
+    fn intervals_that_touch_are_no_conflict_and_ties_go_to_live_data() {
+        let (a, b) = (interval(0.0, 1.0, 0.0), interval(2.0, 1.0, 0.0));
+        assert!(!ActionInterval::aggregate(0, Some(a), Some(b), Branch::Pooled).conflict);
+        let same = ActionInterval::aggregate(0, Some(a), Some(a), Branch::Pooled);
+        assert_eq!(same.branch, Branch::Online);
+    }
+}

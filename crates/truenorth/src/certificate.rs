@@ -1,0 +1,306 @@
+//! Directional bias certificate: how far live truth may have drifted from the logs, per direction.
+//!
+//! ```text
+//! ‖θ_* - θ†‖ in M ≤ ρ      ⇔      |xᵀ(θ_* - θ†)| ≤ ρ ‖x‖ in M⁻¹ for every x        (Definition 1)
+//! ```
+
+use nalgebra::SymmetricEigen;
+use serde::{Deserialize, Serialize};
+
+use crate::dense::{self, LARGEST, Matrix, Vector, check_length, check_numbers};
+use crate::error::{Error, Result};
+
+/// A symmetric positive definite matrix M and a radius ρ ≥ 0.
+///
+/// | constructor | what is known |
+/// |---|---|
+/// | [`new`](Self::new) | M and ρ themselves |
+/// | [`from_budgets`](Self::from_budgets) | the largest drift of each coordinate |
+/// | [`from_directions`](Self::from_directions) | the largest drift along each of some orthonormal directions |
+/// | [`isotropic`](Self::isotropic) | only the length of the drift |
+///
+/// ```
+/// use truenorth::Certificate;
+///
+/// // The first coefficient may have moved by 0.5, the second by 0.01.
+/// let certificate = Certificate::from_budgets(&[0.5, 0.01])?;
+/// assert!(certificate.admits(&[0.5, -0.01])?);
+/// assert!(!certificate.admits(&[0.0, 0.1])?);
+/// # Ok::<(), truenorth::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    matrix: Matrix,
+    radius: f64,
+    /// A root N of M⁻¹: ‖N w‖ is the norm of w in M⁻¹.
+    root: Matrix,
+}
+
+/// One eigen-direction of a certificate: what it allows to drift there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DriftDirection {
+    /// Unit vector q.
+    pub direction: Vec<f64>,
+    /// Eigenvalue of M along q: large where drift is tightly bounded.
+    pub eigenvalue: f64,
+    /// Largest |qᵀ(θ_* - θ†)| that the certificate allows: ρ / √eigenvalue.
+    pub drift: f64,
+}
+
+impl Certificate {
+    /// From a matrix M and a radius ρ.
+    pub fn new(matrix: Matrix, radius: f64) -> Result<Self> {
+        check_radius(radius)?;
+        if matrix.is_empty() {
+            return Err(Error::Parameter { name: "dimension", range: "at least 1", value: 0.0 });
+        }
+        dense::check_symmetric("the certificate's matrix", matrix.nrows(), &matrix)?;
+        let factor = dense::cholesky("the certificate's matrix", &matrix)?;
+        Ok(Self { root: dense::invert_lower(&factor), matrix, radius })
+    }
+
+    /// From the largest drift v of each coordinate: M = diag(1/v²), ρ = √d.
+    ///
+    /// ρ = √d makes every drift within all budgets admissible: each coordinate adds at most 1 to
+    /// ‖Δ‖². [`with_radius`](Self::with_radius) replaces it where more is known.
+    pub fn from_budgets(budgets: &[f64]) -> Result<Self> {
+        check_budgets(budgets)?;
+        let diagonal = Vector::from_iterator(budgets.len(), budgets.iter().map(|v| v.powi(-2)));
+        Self::new(Matrix::from_diagonal(&diagonal), (budgets.len() as f64).sqrt())
+    }
+
+    /// From orthonormal directions q with a budget v each, and a budget for all that is orthogonal
+    /// to them (needed unless there are d directions): M = Σ qqᵀ/v² + (I - Σ qqᵀ)/rest².
+    ///
+    /// ρ² counts one for each direction, and one for the rest as a whole.
+    pub fn from_directions(directions: &[Vec<f64>], budgets: &[f64], rest: Option<f64>) -> Result<Self> {
+        check_length("the list of budgets", directions.len(), budgets.len())?;
+        check_budgets(budgets)?;
+        let Some(first) = directions.first() else {
+            return Err(Error::Missing { name: "directions", purpose: "for a certificate by directions" });
+        };
+        let dimension = first.len();
+        for (i, direction) in directions.iter().enumerate() {
+            check_length("a direction", dimension, direction.len())?;
+            check_numbers("direction entry", direction)?;
+            for (j, other) in directions[..=i].iter().enumerate() {
+                let product: f64 = direction.iter().zip(other).map(|(a, b)| a * b).sum();
+                let expected = if i == j { 1.0 } else { 0.0 };
+                if (product - expected).abs() > 1e-8 {
+                    return Err(Error::NotOrthonormal { first: j, second: i, product });
+                }
+            }
+        }
+        let rest = match rest {
+            Some(rest) => {
+                check_budgets(&[rest])?;
+                Some(rest.powi(-2))
+            }
+            None if directions.len() == dimension => None,
+            None => {
+                return Err(Error::Missing {
+                    name: "rest",
+                    purpose: "for the directions that no budget is given for",
+                });
+            }
+        };
+        let base = rest.unwrap_or(0.0);
+        let mut matrix = Matrix::identity(dimension, dimension) * base;
+        for (direction, budget) in directions.iter().zip(budgets) {
+            let q = Vector::from_column_slice(direction);
+            matrix += &q * q.transpose() * (budget.powi(-2) - base);
+        }
+        let parts = directions.len() + usize::from(directions.len() < dimension);
+        Self::new(matrix, (parts as f64).sqrt())
+    }
+
+    /// M = I: only the length ρ of the drift is known, as in prior work.
+    pub fn isotropic(dimension: usize, radius: f64) -> Result<Self> {
+        Self::new(Matrix::identity(dimension, dimension), radius)
+    }
+
+    /// From M⁻¹, where that is what has been computed.
+    pub(crate) fn from_inverse(inverse: &Matrix, matrix: Matrix, radius: f64) -> Result<Self> {
+        let factor = dense::cholesky("the certificate's inverse", inverse)?;
+        Ok(Self { root: factor.transpose(), matrix, radius })
+    }
+
+    /// The same matrix with another radius.
+    pub fn with_radius(mut self, radius: f64) -> Result<Self> {
+        check_radius(radius)?;
+        self.radius = radius;
+        Ok(self)
+    }
+
+    /// Number of features d.
+    pub fn dimension(&self) -> usize {
+        self.matrix.nrows()
+    }
+
+    /// M.
+    pub fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// ρ.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Largest bias the certificate allows for the reward of `x`: ρ ‖x‖ in M⁻¹.
+    pub fn bias_bound(&self, x: &[f64]) -> Result<f64> {
+        check_length("the direction", self.dimension(), x.len())?;
+        Ok(self.radius * (&self.root * Vector::from_column_slice(x)).norm())
+    }
+
+    /// The admissible drift that moves the reward of `x` most.
+    pub fn worst_drift(&self, x: &[f64]) -> Result<Vector> {
+        check_length("the direction", self.dimension(), x.len())?;
+        let routed = &self.root * Vector::from_column_slice(x);
+        let norm = routed.norm();
+        let scale = if norm > 0.0 { self.radius / norm } else { 0.0 };
+        Ok(self.root.tr_mul(&routed) * scale)
+    }
+
+    /// Norm of a drift in M.
+    pub fn norm(&self, drift: &[f64]) -> Result<f64> {
+        check_length("the drift", self.dimension(), drift.len())?;
+        let drift = Vector::from_column_slice(drift);
+        Ok(drift.dot(&(&self.matrix * &drift)).max(0.0).sqrt())
+    }
+
+    /// Whether the certificate allows this drift, up to rounding.
+    pub fn admits(&self, drift: &[f64]) -> Result<bool> {
+        Ok(self.norm(drift)? <= self.radius * (1.0 + 1e-12))
+    }
+
+    /// The certificate explained along its eigen-directions, most drift first (appendix A).
+    pub fn directions(&self) -> Vec<DriftDirection> {
+        let eigen = SymmetricEigen::new(self.matrix.clone());
+        let mut directions: Vec<_> = eigen
+            .eigenvalues
+            .iter()
+            .zip(eigen.eigenvectors.column_iter())
+            .map(|(&eigenvalue, q)| DriftDirection {
+                direction: q.iter().copied().collect(),
+                eigenvalue,
+                drift: self.radius / eigenvalue.sqrt(),
+            })
+            .collect();
+        directions.sort_by(|a, b| a.eigenvalue.total_cmp(&b.eigenvalue));
+        directions
+    }
+
+    /// N with NᵀN = M⁻¹.
+    pub(crate) fn root(&self) -> &Matrix {
+        &self.root
+    }
+
+    /// M⁻¹.
+    pub(crate) fn inverse(&self) -> Matrix {
+        self.root.tr_mul(&self.root)
+    }
+}
+
+fn check_radius(radius: f64) -> Result<()> {
+    if (0.0..=LARGEST).contains(&radius) {
+        return Ok(());
+    }
+    Err(Error::Parameter { name: "rho", range: "at least 0 and at most 1e100", value: radius })
+}
+
+fn check_budgets(budgets: &[f64]) -> Result<()> {
+    // Squares of budgets and their inverses must stay finite.
+    match budgets.iter().find(|budget| !(1e-50..=1e50).contains(*budget)) {
+        None => Ok(()),
+        Some(&value) => Err(Error::Parameter { name: "budget", range: "between 1e-50 and 1e50", value }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_bound_each_coordinate() {
+        let certificate = Certificate::from_budgets(&[0.5, 2.0]).unwrap().with_radius(1.0).unwrap();
+        assert!((certificate.bias_bound(&[1.0, 0.0]).unwrap() - 0.5).abs() < 1e-15);
+        assert!((certificate.bias_bound(&[0.0, 1.0]).unwrap() - 2.0).abs() < 1e-15);
+        // ‖(3, 1)‖ in M⁻¹ = √(9 · 0.25 + 4).
+        assert!((certificate.bias_bound(&[3.0, 1.0]).unwrap() - 2.5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn eigen_directions_are_ordered_by_the_drift_they_allow() {
+        let certificate = Certificate::new(Matrix::from_row_slice(2, 2, &[5.0, 4.0, 4.0, 5.0]), 3.0).unwrap();
+        let directions = certificate.directions();
+        // Eigenvalues 1 along (1, -1) and 9 along (1, 1): drifts 3 and 1.
+        assert!((directions[0].eigenvalue - 1.0).abs() < 1e-12 && (directions[0].drift - 3.0).abs() < 1e-12);
+        assert!((directions[0].direction[0] + directions[0].direction[1]).abs() < 1e-12);
+        assert!((directions[1].drift - 1.0).abs() < 1e-12);
+        for direction in directions {
+            let bound = certificate.bias_bound(&direction.direction).unwrap();
+            assert!((bound - direction.drift).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn worst_drift_is_admissible_and_attains_the_bound() {
+        let certificate = Certificate::new(Matrix::from_row_slice(2, 2, &[5.0, 4.0, 4.0, 5.0]), 3.0).unwrap();
+        let x = [0.3, -0.8];
+        let drift = certificate.worst_drift(&x).unwrap();
+        assert!(certificate.admits(drift.as_slice()).unwrap());
+        let moved = drift[0] * x[0] + drift[1] * x[1];
+        assert!((moved - certificate.bias_bound(&x).unwrap()).abs() < 1e-13);
+    }
+
+    #[test]
+    fn directions_with_a_rest_budget_cover_all_of_space() {
+        let q = vec![0.6, 0.8, 0.0];
+        let certificate =
+            Certificate::from_directions(&[q], &[2.0], Some(0.5)).unwrap().with_radius(1.0).unwrap();
+        assert!((certificate.bias_bound(&[0.6, 0.8, 0.0]).unwrap() - 2.0).abs() < 1e-12);
+        assert!((certificate.bias_bound(&[-0.8, 0.6, 0.0]).unwrap() - 0.5).abs() < 1e-12);
+        assert!((certificate.bias_bound(&[0.0, 0.0, 1.0]).unwrap() - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn drift_within_all_budgets_is_admitted_whatever_its_signs() {
+        let (a, b) = (vec![0.6, 0.8], vec![-0.8, 0.6]);
+        let certificate = Certificate::from_directions(&[a.clone(), b.clone()], &[0.3, 0.01], None).unwrap();
+        for (s, t) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
+            let drift: Vec<f64> = (0..2).map(|i| s * 0.3 * a[i] + t * 0.01 * b[i]).collect();
+            assert!(certificate.admits(&drift).unwrap());
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_certificate_and_says_why() {
+        let says = |result: Result<Certificate>| result.unwrap_err().to_string();
+        assert_eq!(
+            says(Certificate::new(Matrix::from_row_slice(2, 2, &[1.0, 2.0, 2.0, 1.0]), 1.0)),
+            "the certificate's matrix must be positive definite, but its smallest eigenvalue is -1"
+        );
+        assert_eq!(
+            says(Certificate::new(Matrix::from_row_slice(2, 2, &[1.0, 0.2, 0.1, 1.0]), 1.0)),
+            "the certificate's matrix must be symmetric, but entry (1, 0) is 0.1 and its mirror image 0.2"
+        );
+        assert_eq!(
+            says(Certificate::isotropic(2, -1.0)),
+            "`rho` must be at least 0 and at most 1e100, but is -1"
+        );
+        assert!(says(Certificate::isotropic(2, f64::NAN)).contains("NaN"));
+        assert!(says(Certificate::from_budgets(&[0.1, 0.0])).contains("`budget` must be between"));
+        assert_eq!(
+            says(Certificate::from_directions(&[vec![1.0, 0.0]], &[0.1], None)),
+            "`rest` is needed for the directions that no budget is given for"
+        );
+        assert_eq!(
+            says(Certificate::from_directions(&[vec![1.0, 0.0], vec![0.8, 0.6]], &[0.1, 0.1], None)),
+            "directions must be orthonormal, but the inner product of 0 and 1 is 0.8"
+        );
+        assert!(Certificate::new(Matrix::from_element(2, 2, f64::INFINITY), 1.0).is_err());
+        assert!(Certificate::new(Matrix::zeros(0, 0), 1.0).is_err());
+        assert!(Certificate::new(Matrix::from_element(2, 3, 1.0), 1.0).is_err());
+    }
+}

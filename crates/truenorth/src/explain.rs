@@ -1,0 +1,79 @@
+//! Why a decision was made: every interval that was looked at, layer by layer.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::branch::{ActionInterval, BranchInterval};
+
+/// The full story of one decision, as [`Policy::choose_explained`](crate::Policy::choose_explained)
+/// tells it. Its `Display` is a table for people.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Round, counted from 1.
+    pub round: u64,
+    /// The action that was played.
+    pub action: usize,
+    /// The layers that were looked at, in order; the last one played.
+    pub layers: Vec<LayerExplanation>,
+}
+
+/// What happened in one layer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LayerExplanation {
+    /// The layer.
+    pub layer: u32,
+    /// The width above which this layer plays, `2^-layer`; none in the last layer, which always does.
+    pub threshold: Option<f64>,
+    /// The intervals of the actions that were still alive.
+    pub actions: Vec<ActionInterval>,
+    /// Actions whose UCB was below the best LCB here, and which the next layer did not see.
+    pub eliminated: Vec<usize>,
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let played = self.layers.last().map_or(0, |layer| layer.layer);
+        writeln!(f, "round {}: played action {} in layer {played}", self.round, self.action)?;
+        for layer in &self.layers {
+            match layer.threshold {
+                Some(threshold) => {
+                    writeln!(f, "layer {} (plays if an interval is wider than {threshold})", layer.layer)?
+                }
+                None => writeln!(f, "layer {} (plays the largest ucb)", layer.layer)?,
+            }
+            writeln!(
+                f,
+                "  action        lcb        ucb  set by   online mean ± statistical   informed mean ± statistical + bias"
+            )?;
+            for action in &layer.actions {
+                writeln!(
+                    f,
+                    "  {:>6} {:>10.4} {:>10.4}  {:<8} {:<27} {}{}",
+                    action.action,
+                    action.lcb,
+                    action.ucb,
+                    action.branch.name(),
+                    branch_text(action.online, false),
+                    branch_text(action.informed, true),
+                    if action.conflict { "  CONFLICT" } else { "" },
+                )?;
+            }
+            if !layer.eliminated.is_empty() {
+                let names: Vec<String> = layer.eliminated.iter().map(ToString::to_string).collect();
+                writeln!(f, "  eliminated: {}", names.join(", "))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn branch_text(interval: Option<BranchInterval>, with_bias: bool) -> String {
+    match interval {
+        None => "-".to_owned(),
+        Some(BranchInterval { mean, statistical, bias }) if with_bias => {
+            format!("{mean:>9.4} ± {statistical:.4} + {bias:.4}")
+        }
+        Some(BranchInterval { mean, statistical, .. }) => format!("{mean:>9.4} ± {statistical:.4}"),
+    }
+}
