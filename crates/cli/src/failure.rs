@@ -1,5 +1,6 @@
 //! What a command can fail with, and the exit code that goes with it.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -30,12 +31,12 @@ impl Failure {
     }
 
     /// Wrong content of a file as a whole.
-    pub(crate) fn in_file(path: &Path, reason: impl ToString) -> Self {
+    pub(crate) fn in_file(path: &Path, reason: impl fmt::Display) -> Self {
         Self::Input { place: path.display().to_string(), reason: reason.to_string() }
     }
 
     /// Wrong content of one line, counted from 1.
-    pub(crate) fn in_line(path: &Path, line: u64, reason: impl ToString) -> Self {
+    pub(crate) fn in_line(path: &Path, line: u64, reason: impl fmt::Display) -> Self {
         Self::Input { place: format!("{}, line {line}", path.display()), reason: reason.to_string() }
     }
 

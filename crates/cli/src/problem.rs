@@ -93,9 +93,16 @@ fn certificate(rows: &[Vec<f64>], rho: f64) -> Result<Certificate, String> {
 fn read_logs(path: &Path) -> Result<RidgeStatistic, Failure> {
     let file = File::open(path).map_err(Failure::file(path))?;
     let mut reader = csv::Reader::from_reader(file);
-    let damaged = |error: csv::Error| match error.position() {
-        Some(position) => Failure::in_line(path, position.line(), &error),
-        None => Failure::in_file(path, &error),
+    let damaged = |error: csv::Error| {
+        let line = error.position().map_or(1, csv::Position::line);
+        match error.kind() {
+            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => Failure::in_line(
+                path,
+                line,
+                format!("there are {len} fields, but the header has {expected_len}"),
+            ),
+            _ => Failure::in_line(path, line, &error),
+        }
     };
     let headers = reader.headers().map_err(damaged)?.clone();
     let Some(reward_column) = headers.iter().position(|name| name.trim() == "reward") else {
@@ -156,7 +163,7 @@ impl Rounds {
     }
 
     /// Something is wrong with the round that was read last.
-    pub(crate) fn failure(&self, reason: impl ToString) -> Failure {
+    pub(crate) fn failure(&self, reason: impl std::fmt::Display) -> Failure {
         Failure::in_line(&self.path, self.line, reason)
     }
 }

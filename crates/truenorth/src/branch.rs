@@ -82,12 +82,8 @@ impl ActionInterval {
 
     /// Estimated reward by the branch that set the upper end.
     pub fn mean(&self) -> f64 {
-        match (self.branch, self.online, self.informed) {
-            (Branch::Online, Some(interval), _) | (_, _, Some(interval)) | (_, Some(interval), None) => {
-                interval.mean
-            }
-            (_, None, None) => f64::NAN,
-        }
+        let winner = if self.branch == Branch::Online { self.online } else { self.informed };
+        winner.map_or(f64::NAN, |interval| interval.mean)
     }
 
     /// The smaller of the UCBs and the larger of the LCBs (equation 8), or the online interval
@@ -150,8 +146,8 @@ pub(crate) fn intervals(
     block: &[Block],
     scratch: &mut BranchScratch,
 ) -> [BranchInterval; LANES] {
-    let means = kernel::project(precision.estimate(), block);
     let norms = kernel::whiten(precision.factor(), block, &mut scratch.whitened);
+    let means = kernel::project(precision.whitened_estimate(), &scratch.whitened);
     let mut routed = |map: usize, factor: f64| {
         let squares = match precision.maps().get(map) {
             Some(map) if factor > 0.0 => kernel::route(map, &scratch.whitened, &mut scratch.routed),

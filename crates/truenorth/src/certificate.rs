@@ -7,7 +7,8 @@
 use nalgebra::SymmetricEigen;
 use serde::{Deserialize, Serialize};
 
-use crate::dense::{self, LARGEST, Matrix, Vector, check_length, check_numbers};
+use crate::check;
+use crate::dense::{self, Matrix, Vector};
 use crate::error::{Error, Result};
 
 /// A symmetric positive definite matrix M and a radius ρ ≥ 0.
@@ -50,11 +51,8 @@ pub struct DriftDirection {
 impl Certificate {
     /// From a matrix M and a radius ρ.
     pub fn new(matrix: Matrix, radius: f64) -> Result<Self> {
-        check_radius(radius)?;
-        if matrix.is_empty() {
-            return Err(Error::Parameter { name: "dimension", range: "at least 1", value: 0.0 });
-        }
-        dense::check_symmetric("the certificate's matrix", matrix.nrows(), &matrix)?;
+        check::at_least_zero("rho", radius)?;
+        check::symmetric("the certificate's matrix", &matrix)?;
         let factor = dense::cholesky("the certificate's matrix", &matrix)?;
         Ok(Self { root: dense::invert_lower(&factor), matrix, radius })
     }
@@ -74,15 +72,15 @@ impl Certificate {
     ///
     /// ρ² counts one for each direction, and one for the rest as a whole.
     pub fn from_directions(directions: &[Vec<f64>], budgets: &[f64], rest: Option<f64>) -> Result<Self> {
-        check_length("the list of budgets", directions.len(), budgets.len())?;
+        check::length("the list of budgets", directions.len(), budgets.len())?;
         check_budgets(budgets)?;
         let Some(first) = directions.first() else {
             return Err(Error::Missing { name: "directions", purpose: "for a certificate by directions" });
         };
         let dimension = first.len();
         for (i, direction) in directions.iter().enumerate() {
-            check_length("a direction", dimension, direction.len())?;
-            check_numbers("direction entry", direction)?;
+            check::length("a direction", dimension, direction.len())?;
+            check::numbers("direction entry", direction)?;
             for (j, other) in directions[..=i].iter().enumerate() {
                 let product: f64 = direction.iter().zip(other).map(|(a, b)| a * b).sum();
                 let expected = if i == j { 1.0 } else { 0.0 };
@@ -127,7 +125,7 @@ impl Certificate {
 
     /// The same matrix with another radius.
     pub fn with_radius(mut self, radius: f64) -> Result<Self> {
-        check_radius(radius)?;
+        check::at_least_zero("rho", radius)?;
         self.radius = radius;
         Ok(self)
     }
@@ -149,13 +147,13 @@ impl Certificate {
 
     /// Largest bias the certificate allows for the reward of `x`: ρ ‖x‖ in M⁻¹.
     pub fn bias_bound(&self, x: &[f64]) -> Result<f64> {
-        check_length("the direction", self.dimension(), x.len())?;
+        check::length("the direction", self.dimension(), x.len())?;
         Ok(self.radius * (&self.root * Vector::from_column_slice(x)).norm())
     }
 
     /// The admissible drift that moves the reward of `x` most.
     pub fn worst_drift(&self, x: &[f64]) -> Result<Vector> {
-        check_length("the direction", self.dimension(), x.len())?;
+        check::length("the direction", self.dimension(), x.len())?;
         let routed = &self.root * Vector::from_column_slice(x);
         let norm = routed.norm();
         let scale = if norm > 0.0 { self.radius / norm } else { 0.0 };
@@ -164,7 +162,7 @@ impl Certificate {
 
     /// Norm of a drift in M.
     pub fn norm(&self, drift: &[f64]) -> Result<f64> {
-        check_length("the drift", self.dimension(), drift.len())?;
+        check::length("the drift", self.dimension(), drift.len())?;
         let drift = Vector::from_column_slice(drift);
         Ok(drift.dot(&(&self.matrix * &drift)).max(0.0).sqrt())
     }
@@ -191,6 +189,11 @@ impl Certificate {
         directions
     }
 
+    /// Whether the sizes fit the dimension: deserialised data may disagree with itself.
+    pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
+        self.matrix.shape() == (dimension, dimension) && self.root.shape() == (dimension, dimension)
+    }
+
     /// N with NᵀN = M⁻¹.
     pub(crate) fn root(&self) -> &Matrix {
         &self.root
@@ -200,13 +203,6 @@ impl Certificate {
     pub(crate) fn inverse(&self) -> Matrix {
         self.root.tr_mul(&self.root)
     }
-}
-
-fn check_radius(radius: f64) -> Result<()> {
-    if (0.0..=LARGEST).contains(&radius) {
-        return Ok(());
-    }
-    Err(Error::Parameter { name: "rho", range: "at least 0 and at most 1e100", value: radius })
 }
 
 fn check_budgets(budgets: &[f64]) -> Result<()> {

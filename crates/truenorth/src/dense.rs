@@ -9,23 +9,6 @@ pub type Matrix = DMatrix<f64>;
 /// A dense vector of the API.
 pub type Vector = DVector<f64>;
 
-/// Largest size of a number that the library takes: its square and a sum of squares stay finite.
-pub(crate) const LARGEST: f64 = 1e100;
-
-/// Refuses NaN, infinities and numbers whose squares could overflow, naming the first.
-pub(crate) fn check_numbers(what: &'static str, numbers: &[f64]) -> Result<()> {
-    // `NaN <= LARGEST` is false, so one comparison covers all three.
-    match numbers.iter().position(|number| !(number.abs() <= LARGEST)) {
-        None => Ok(()),
-        Some(index) => Err(Error::NotFinite { what, index, value: numbers[index] }),
-    }
-}
-
-/// Refuses a vector of another length than `expected`.
-pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<()> {
-    if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }
-}
-
 /// Lower Cholesky factor C with CCᵀ = `matrix`, or the eigenvalue that stands in the way.
 pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
     match matrix.clone().cholesky() {
@@ -58,22 +41,4 @@ pub(crate) fn solve_from_factor(factor: &Matrix, right: &Vector) -> Vector {
     factor.solve_lower_triangular_mut(&mut solution);
     factor.tr_solve_lower_triangular_mut(&mut solution);
     solution
-}
-
-/// Refuses a matrix that is not a finite, symmetric `dimension x dimension` one.
-pub(crate) fn check_symmetric(what: &'static str, dimension: usize, matrix: &Matrix) -> Result<()> {
-    check_length(what, dimension * dimension, matrix.len())?;
-    check_length(what, dimension, matrix.nrows())?;
-    check_numbers(what, matrix.as_slice())?;
-    // Matrices computed elsewhere are symmetric up to the rounding of their largest entries.
-    let tolerance = 1e-10 * matrix.amax();
-    for row in 0..dimension {
-        for column in 0..row {
-            let (value, mirrored) = (matrix[(row, column)], matrix[(column, row)]);
-            if (value - mirrored).abs() > tolerance {
-                return Err(Error::NotSymmetric { what, row, column, value, mirrored });
-            }
-        }
-    }
-    Ok(())
 }

@@ -7,7 +7,7 @@
 #[non_exhaustive]
 pub enum Error {
     /// A parameter is outside its range.
-    #[error("`{name}` must be {range}, but is {value}")]
+    #[error("`{name}` must be {range}, but is {shown}", shown = shown(*value))]
     Parameter {
         /// Name of the parameter as written in the API.
         name: &'static str,
@@ -43,7 +43,7 @@ pub enum Error {
         found: usize,
     },
     /// A number is NaN, infinite or so large that its square overflows.
-    #[error("{what} {index} must be finite and at most 1e100 in size, but is {value}")]
+    #[error("{what} {index} must be finite and at most 1e100 in size, but is {shown}", shown = shown(*value))]
     NotFinite {
         /// Which collection the number stands in.
         what: &'static str,
@@ -53,7 +53,7 @@ pub enum Error {
         value: f64,
     },
     /// A feature of an action is NaN, infinite or so large that its square overflows.
-    #[error("feature {feature} of action {action} must be finite and at most 1e100 in size, but is {value}")]
+    #[error("feature {feature} of action {action} must be finite and at most 1e100 in size, but is {shown}", shown = shown(*value))]
     Feature {
         /// Index of the action, from 0.
         action: usize,
@@ -81,7 +81,9 @@ pub enum Error {
     },
     /// A matrix that must be symmetric is not.
     #[error(
-        "{what} must be symmetric, but entry ({row}, {column}) is {value} and its mirror image {mirrored}"
+        "{what} must be symmetric, but entry ({row}, {column}) is {entry} and its mirror image {mirror}",
+        entry = shown(*value),
+        mirror = shown(*mirrored)
     )]
     NotSymmetric {
         /// Which matrix.
@@ -96,7 +98,7 @@ pub enum Error {
         mirrored: f64,
     },
     /// A matrix that must be positive definite is not.
-    #[error("{what} must be positive definite, but its smallest eigenvalue is {eigenvalue}")]
+    #[error("{what} must be positive definite, but its smallest eigenvalue is {shown}", shown = shown(*eigenvalue))]
     NotPositiveDefinite {
         /// Which matrix.
         what: &'static str,
@@ -104,7 +106,7 @@ pub enum Error {
         eigenvalue: f64,
     },
     /// Directions that must be orthonormal are not.
-    #[error("directions must be orthonormal, but the inner product of {first} and {second} is {product}")]
+    #[error("directions must be orthonormal, but the inner product of {first} and {second} is {shown}", shown = shown(*product))]
     NotOrthonormal {
         /// Index of one direction, from 0.
         first: usize,
@@ -157,3 +159,9 @@ pub enum Error {
 
 /// Result of a library call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A number as a person would write it: `0.5` and `1000`, but `1e300` without its zeros.
+fn shown(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 || (1e-5..1e16).contains(&size) { value.to_string() } else { format!("{value:?}") }
+}

@@ -38,7 +38,7 @@ impl fmt::Display for Explanation {
         for layer in &self.layers {
             match layer.threshold {
                 Some(threshold) => {
-                    writeln!(f, "layer {} (plays if an interval is wider than {threshold})", layer.layer)?
+                    writeln!(f, "layer {} (plays if an interval is wider than {threshold})", layer.layer)?;
                 }
                 None => writeln!(f, "layer {} (plays the largest ucb)", layer.layer)?,
             }

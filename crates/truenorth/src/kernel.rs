@@ -25,11 +25,11 @@ pub(crate) fn gather(features: &[f64], dimension: usize, rows: &[usize], blocks:
     }
 }
 
-/// `θᵀx` of eight actions.
-pub(crate) fn project(estimate: &[f64], block: &[Block]) -> Block {
+/// `zᵀv` of eight whitened actions.
+pub(crate) fn project(whitened_estimate: &[f64], whitened: &[Block]) -> Block {
     let mut means = [0.0; LANES];
-    for (&weight, features) in estimate.iter().zip(block) {
-        add_scaled(&mut means, weight, features);
+    for (&weight, values) in whitened_estimate.iter().zip(whitened) {
+        add_scaled(&mut means, weight, values);
     }
     means
 }
@@ -118,10 +118,9 @@ pub(crate) fn columns(columns: &mut [Column]) -> f64 {
     squares
 }
 
-/// Replaces `X` by `X K`, where `triangle` holds `Xᵀ`; leaves `X v` (of the old X) in `carried`.
-/// 2d² flops in one pass over memory.
+/// Replaces `X` by `X K`, where `triangle` holds `Xᵀ`. 2d² flops in one pass over memory.
 pub(crate) fn multiply(triangle: &mut Lower, columns: &[Column], carried: &mut [f64]) {
-    carried.fill(0.0);
+    carried.fill(0.0); // Σ v_i X_i over the columns passed so far
     let mut rest = triangle.entries_mut();
     for (j, column) in columns.iter().enumerate() {
         let (row, below) = rest.split_at_mut(j + 1);
@@ -131,5 +130,15 @@ pub(crate) fn multiply(triangle: &mut Lower, columns: &[Column], carried: &mut [
             *carried += column.whitened * old;
         }
         rest = below;
+    }
+}
+
+/// Replaces `z` by `Kᵀ(z + reward · v)`.
+pub(crate) fn multiply_vector(vector: &mut [f64], columns: &[Column], reward: f64) {
+    let mut carried = 0.0;
+    for (entry, column) in vector.iter_mut().zip(columns) {
+        let moved = *entry + reward * column.whitened;
+        *entry = column.scale * moved - column.mix * carried;
+        carried += column.whitened * moved;
     }
 }

@@ -34,16 +34,19 @@
 //! | A_l, b_l | [`LayerView::data`] | live Gram matrix and moment of a layer, no ridge |
 //! | V_l, W | the two branches | online precision λI + A, and pooling weight in A + W |
 //! | U, L, w | [`ActionInterval`] | upper and lower confidence bound, width |
-//! | ψ, γ, β_on | `branch`, `policy` | routed bias, pooled and online radius |
+//! | ψ, γ, β_on | the parts of a [`BranchInterval`] | routed bias, pooled and online radius |
+//! | Λ_ℓ, Ψ̃_T | [`Policy::path`], [`Policy::routed_bias`] | what the regret bounds of [`theory`] need |
 //!
 //! The paper has λ = 1; for other ridges, log-determinants are relative to λI and √λ S stands where
 //! the paper has S.
 
 mod branch;
 mod certificate;
+mod check;
 mod dense;
 mod error;
 mod explain;
+mod informed;
 mod kernel;
 mod learned;
 mod lower;
@@ -52,8 +55,10 @@ mod params;
 mod policy;
 mod precision;
 mod preset;
+mod round;
 mod snapshot;
 mod statistic;
+pub mod theory;
 
 pub use branch::{ActionInterval, Branch, BranchInterval};
 pub use certificate::{Certificate, DriftDirection};
@@ -63,6 +68,12 @@ pub use explain::{Explanation, LayerExplanation};
 pub use learned::{Epochs, LearningRule, learn_certificate, parallel_sum};
 pub use offline::{Offline, OfflineRegion};
 pub use params::{Branches, CertificateRule, Layering, Params, Pooling, Schedule};
-pub use policy::{Actions, Choice, Counts, Decision, Epoch, LayerView, Observation, Policy};
+pub use policy::{LayerView, Policy};
 pub use preset::Preset;
+pub use round::{Actions, Choice, Counts, Decision, Observation};
 pub use statistic::RidgeStatistic;
+
+/// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

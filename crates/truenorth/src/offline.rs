@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::Certificate;
-use crate::dense::{self, Matrix, Vector, check_length};
+use crate::check;
+use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::statistic::RidgeStatistic;
 
@@ -60,10 +61,16 @@ impl Offline {
 
     /// ‖x‖ in the norm of `G_off⁻¹`: how uncertain the logs are about direction `x`.
     pub fn uncertainty(&self, x: &[f64]) -> Result<f64> {
-        check_length("the direction", self.dimension(), x.len())?;
+        check::length("the direction", self.dimension(), x.len())?;
         let mut whitened = Vector::from_column_slice(x);
         self.factor.solve_lower_triangular_mut(&mut whitened);
         Ok(whitened.norm())
+    }
+
+    /// Whether the sizes fit the dimension: deserialised data may disagree with itself.
+    pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
+        let square = (dimension, dimension);
+        self.precision.shape() == square && self.factor.shape() == square && self.estimate.len() == dimension
     }
 
     /// G_off⁻¹.
@@ -97,7 +104,7 @@ pub struct OfflineRegion<'a> {
 impl<'a> OfflineRegion<'a> {
     /// The region for an offline radius β_off, as [`Offline::radius`] gives it.
     pub fn new(offline: &'a Offline, certificate: &'a Certificate, radius: f64) -> Result<Self> {
-        check_length("the certificate's side", offline.dimension(), certificate.dimension())?;
+        check::length("the certificate's side", offline.dimension(), certificate.dimension())?;
         Ok(Self { offline, certificate, radius })
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::Certificate;
-use crate::dense::LARGEST;
+use crate::check;
 use crate::error::{Error, Result};
 use crate::learned::Epochs;
 use crate::statistic::RidgeStatistic;
@@ -144,30 +144,14 @@ impl Params {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        let ranges = [
-            ("noise", "at least 0 and at most 1e100", self.noise, self.noise >= 0.0),
-            ("norm_bound", "at least 0 and at most 1e100", self.norm_bound, self.norm_bound >= 0.0),
-            ("ridge", "between 1e-100 and 1e100", self.ridge, self.ridge >= LARGEST.recip()),
-            ("delta", "strictly between 0 and 1", self.delta, self.delta > 0.0 && self.delta < 1.0),
-            (
-                "exploration_scale",
-                "positive and at most 1e100",
-                self.exploration_scale,
-                self.exploration_scale > 0.0,
-            ),
-        ];
-        for (name, range, value, inside) in ranges {
-            if !(inside && value <= LARGEST) {
-                return Err(Error::Parameter { name, range, value });
-            }
-        }
-        if self.horizon == Some(0) {
-            return Err(Error::Parameter { name: "horizon", range: "at least 1", value: 0.0 });
-        }
-        if self.dimension == 0 {
-            return Err(Error::Parameter { name: "dimension", range: "at least 1", value: 0.0 });
-        }
-        crate::dense::check_length("the offline moment", self.dimension, self.offline.dimension())?;
+        check::at_least("dimension", "at least 1", 1, self.dimension as u64)?;
+        check::at_least("horizon", "at least 1", 1, self.horizon.unwrap_or(1))?;
+        check::at_least_zero("noise", self.noise)?;
+        check::at_least_zero("norm_bound", self.norm_bound)?;
+        check::positive("ridge", self.ridge)?;
+        check::probability("delta", self.delta)?;
+        check::positive("exploration_scale", self.exploration_scale)?;
+        check::length("the offline moment", self.dimension, self.offline.dimension())?;
         self.check_combination()
     }
 
@@ -177,14 +161,13 @@ impl Params {
             CertificateRule::None if pooled => {
                 return Err(Error::Missing { name: "certificate", purpose: "by the pooled branch" });
             }
-            CertificateRule::None => {}
             CertificateRule::Fixed(certificate) => {
-                crate::dense::check_length("the certificate's side", self.dimension, certificate.dimension())?
+                check::length("the certificate's side", self.dimension, certificate.dimension())?;
             }
             CertificateRule::Learned(epochs) if pooled => {
                 epochs.check(self.needed_horizon("by the learned certificate")?)?;
             }
-            CertificateRule::Learned(_) => {}
+            CertificateRule::None | CertificateRule::Learned(_) => {}
         }
         if self.branches == Branches::Offline && self.layering == Layering::Layered {
             return Err(Error::Incompatible { first: "the offline branch", second: "layers" });

@@ -4,139 +4,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::branch::{self, ActionInterval, Branch, BranchInterval, BranchScratch, Radius};
 use crate::certificate::Certificate;
-use crate::dense::{LARGEST, Matrix, check_length, check_numbers};
+use crate::check;
 use crate::error::{Error, Result};
 use crate::explain::{Explanation, LayerExplanation};
 use crate::kernel::{self, Block, LANES};
-use crate::learned::{Epochs, LearningRule, learn_certificate};
 use crate::offline::{Offline, ridge_radius};
 use crate::params::{Branches, CertificateRule, Params, Pooling};
 use crate::precision::{Precision, Scratch};
+use crate::round::{Actions, Choice, Counts, Decision, Observation};
 use crate::statistic::RidgeStatistic;
-
-/// The feature vectors of one round's actions, row after row.
-#[derive(Debug, Clone, Copy)]
-pub struct Actions<'a> {
-    features: &'a [f64],
-    dimension: usize,
-}
-
-impl<'a> Actions<'a> {
-    /// From the concatenated feature vectors of at least one action.
-    pub fn new(features: &'a [f64], dimension: usize) -> Result<Self> {
-        if features.is_empty() || dimension == 0 {
-            return Err(Error::NoActions);
-        }
-        let whole = features.len().div_ceil(dimension) * dimension;
-        check_length("the list of features", whole, features.len())?;
-        // `NaN <= LARGEST` is false, so one comparison covers NaN, infinities and overflow.
-        if let Some(at) = features.iter().position(|feature| !(feature.abs() <= LARGEST)) {
-            return Err(Error::Feature {
-                action: at / dimension,
-                feature: at % dimension,
-                value: features[at],
-            });
-        }
-        Ok(Self { features, dimension })
-    }
-
-    /// Number of actions.
-    pub fn count(&self) -> usize {
-        self.features.len() / self.dimension
-    }
-
-    /// Features of one action.
-    pub fn features(&self, action: usize) -> &'a [f64] {
-        &self.features[action * self.dimension..][..self.dimension]
-    }
-}
-
-/// What `learn` has to know about the decision that a reward belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Decision {
-    /// Round, counted from 1.
-    pub round: u64,
-    /// Layer that played.
-    pub layer: u32,
-}
-
-/// A decision that has been made.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Choice {
-    /// Hand this back with the reward.
-    pub decision: Decision,
-    /// Index of the chosen action.
-    pub action: usize,
-    /// Upper end of its interval.
-    pub ucb: f64,
-    /// Lower end of its interval.
-    pub lcb: f64,
-    /// Its estimated reward, by the branch that set the UCB.
-    pub mean: f64,
-    /// The branch that set the UCB.
-    pub branch: Branch,
-    /// Actions that were still alive at the layer that played.
-    pub candidates: usize,
-    /// Action-layer pairs of this round whose online and pooled intervals are disjoint.
-    pub conflicts: usize,
-}
-
-/// A reward, for a decision that may be long past and overtaken by later ones.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Observation<'a> {
-    /// From the [`Choice`].
-    pub decision: Decision,
-    /// Features of the action that was played.
-    pub features: &'a [f64],
-    /// Its reward.
-    pub reward: f64,
-}
-
-/// Counts of what a policy has done so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Rounds decided.
-    pub rounds: u64,
-    /// Rewards learned; rounds may stay without one.
-    pub rewards: u64,
-    /// Action-layer pairs whose online and pooled intervals were disjoint. Under the assumptions
-    /// any conflict at all has probability at most δ: the certificate, `norm_bound` or `noise` is
-    /// wrong, or luck was very bad.
-    pub conflicts: u64,
-    /// Rounds whose chosen action got its UCB from the pooled, warm or offline branch.
-    pub informed: u64,
-}
-
-impl Counts {
-    /// Share of the rounds in which the logs set the UCB of the chosen action.
-    pub fn pooled_share(&self) -> f64 {
-        if self.rounds == 0 { 0.0 } else { self.informed as f64 / self.rounds as f64 }
-    }
-}
-
-/// One learned certificate, as the bounds of `theory` need it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Epoch {
-    /// First round.
-    pub start: u64,
-    /// ρ̂ of the epoch.
-    pub radius: f64,
-}
+use crate::theory::{LayerPath, LearnedEpoch, PooledPath, PooledRadius, RadiusParams};
 
 /// What has happened in one layer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Layer {
+pub(crate) struct Layer {
     /// A_l and b_l, with the count and the squares.
-    data: RidgeStatistic,
+    pub(crate) data: RidgeStatistic,
     online: Option<Precision>,
-    informed: Option<Precision>,
+    /// Pooled, warm or offline.
+    pub(crate) informed: Option<Precision>,
     plays: u64,
-    /// Σ of the bias part ρψ of the radius, over the actions played here.
-    routed_bias: f64,
 }
 
 /// Read-only view of one layer's path, as the bounds of [`theory`](crate::theory) need it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LayerView<'a> {
     /// Rounds that this layer played.
     pub plays: u64,
@@ -144,10 +35,8 @@ pub struct LayerView<'a> {
     pub data: &'a RidgeStatistic,
     /// log det(A + W) - log det W of the pooled or warm branch, or of `A + λI` without one.
     pub log_det_growth: f64,
-    /// Σ ρψ over the actions played here.
-    pub routed_bias: f64,
     /// Current estimate of the branch that knows most: pooled where there is one.
-    pub estimate: &'a [f64],
+    pub estimate: Vec<f64>,
 }
 
 /// Room that `choose` and `learn` reuse; no state lives here.
@@ -169,16 +58,18 @@ struct Workspace {
 /// The guarantee covers the first `horizon` rounds; play may go on beyond.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Policy {
-    params: Params,
-    offline: Offline,
+    pub(crate) params: Params,
+    pub(crate) offline: Offline,
     /// β_off(δ/3).
-    offline_radius: f64,
+    pub(crate) offline_radius: f64,
     /// δ_{t,l} of either branch.
     layer_delta: f64,
-    certificate: Option<Certificate>,
-    epochs: Vec<Epoch>,
-    layers: Vec<Layer>,
+    pub(crate) certificate: Option<Certificate>,
+    pub(crate) epochs: Vec<LearnedEpoch>,
+    pub(crate) layers: Vec<Layer>,
     counts: Counts,
+    /// Σ ρψ over the actions played.
+    routed_bias: f64,
     #[serde(skip)]
     workspace: Workspace,
 }
@@ -194,25 +85,23 @@ impl Policy {
             online: params.has_online().then(|| Precision::ridge(dimension, params.ridge)),
             informed: None,
             plays: 0,
-            routed_bias: 0.0,
         };
         let mut policy = Self {
             offline_radius: offline.radius(params.noise, params.norm_bound, params.delta / 3.0),
             layer_delta: params.layer_delta()?,
-            certificate: match &params.certificate {
-                CertificateRule::Fixed(certificate) => Some(certificate.clone()),
-                CertificateRule::None | CertificateRule::Learned(_) => None,
-            },
+            certificate: None,
             epochs: Vec::new(),
             layers: vec![layer; params.last_layer()? as usize + 1],
             counts: Counts::default(),
+            routed_bias: 0.0,
             workspace: Workspace::default(),
             offline,
             params,
         };
-        policy.start_epoch(1)?;
-        if policy.epochs.is_empty() {
-            policy.assemble_informed()?;
+        match &policy.params.certificate {
+            CertificateRule::Learned(_) if policy.params.has_pooled() => policy.start_epoch(1)?,
+            CertificateRule::Fixed(certificate) => policy.set_certificate(Some(certificate.clone()))?,
+            CertificateRule::None | CertificateRule::Learned(_) => policy.set_certificate(None)?,
         }
         policy.make_room();
         Ok(policy)
@@ -236,9 +125,9 @@ impl Policy {
     /// that is given counts, so give each once.
     pub fn learn(&mut self, observation: Observation<'_>) -> Result<()> {
         let Observation { decision: Decision { round, layer }, features, reward } = observation;
-        check_length("the feature vector", self.params.dimension, features.len())?;
-        check_numbers("feature", features)?;
-        check_numbers("reward", &[reward])?;
+        check::length("the feature vector", self.params.dimension, features.len())?;
+        check::numbers("feature", features)?;
+        check::numbers("reward", &[reward])?;
         let (rounds, last_layer) = (self.counts.rounds, self.last_layer());
         if !(1..=rounds).contains(&round) || layer > last_layer {
             return Err(Error::UnknownDecision { round, layer, rounds, last_layer });
@@ -260,7 +149,7 @@ impl Policy {
 
     /// Every action's interval at one layer, as the next round would start from it.
     pub fn intervals(&mut self, layer: u32, actions: Actions<'_>) -> Result<&[ActionInterval]> {
-        check_length("a feature vector", self.params.dimension, actions.dimension)?;
+        check::length("a feature vector", self.params.dimension, actions.dimension())?;
         if layer > self.last_layer() {
             let last = f64::from(self.last_layer());
             return Err(Error::Parameter { name: "layer", range: "at most the last layer", value: last });
@@ -296,9 +185,29 @@ impl Policy {
         self.certificate.as_ref()
     }
 
-    /// The epochs of a learned certificate so far.
-    pub fn epochs(&self) -> &[Epoch] {
+    /// The epochs of a learned certificate so far, the last one unfinished.
+    pub fn epochs(&self) -> &[LearnedEpoch] {
         &self.epochs
+    }
+
+    /// Σ ρψ over the actions played: how much the certificate widened their intervals (Theorem 1).
+    pub fn routed_bias(&self) -> f64 {
+        self.routed_bias
+    }
+
+    /// The trajectory so far, as [`theory::guarantee`](crate::theory::guarantee) wants it. The
+    /// bounds are proven for layered policies with full pooling.
+    pub fn path(&self) -> Result<PooledPath> {
+        let radius = PooledRadius::new(RadiusParams {
+            offline_radius: self.offline_radius,
+            noise: self.params.noise,
+            delta_pool_min: self.layer_delta,
+        })?;
+        let layers: Vec<_> = self
+            .layers()
+            .map(|layer| LayerPath { rounds: layer.plays, log_det: layer.log_det_growth })
+            .collect();
+        PooledPath::new(radius, &layers)
     }
 
     /// Rounds, rewards, conflicts.
@@ -314,13 +223,13 @@ impl Policy {
                 plays: layer.plays,
                 data: &layer.data,
                 log_det_growth: known.map_or(0.0, Precision::log_det_growth),
-                routed_bias: layer.routed_bias,
-                estimate: known.map_or(&[], Precision::estimate),
+                estimate: known.map_or_else(Vec::new, Precision::estimate),
             }
         })
     }
 
-    fn last_layer(&self) -> u32 {
+    /// L, the index of the last layer; 0 for flat policies.
+    pub fn last_layer(&self) -> u32 {
         // At most 64: the layers are counted by the logarithm of a u64.
         u32::try_from(self.layers.len() - 1).unwrap_or(u32::MAX)
     }
@@ -331,7 +240,7 @@ impl Policy {
         actions: Actions<'_>,
         mut story: Option<&mut Vec<LayerExplanation>>,
     ) -> Result<Choice> {
-        check_length("a feature vector", self.params.dimension, actions.dimension)?;
+        check::length("a feature vector", self.params.dimension, actions.dimension())?;
         let round = self.counts.rounds + 1;
         if round > 1 {
             self.start_epoch(round)?;
@@ -381,7 +290,12 @@ impl Policy {
         self.counts.conflicts += conflicts as u64;
         self.counts.informed += u64::from(played.branch != Branch::Online);
         self.layers[layer as usize].plays += 1;
-        self.layers[layer as usize].routed_bias += played.informed.map_or(0.0, |interval| interval.bias);
+        let bias = played.informed.map_or(0.0, |interval| interval.bias);
+        self.routed_bias += bias;
+        if let Some(epoch) = self.epochs.last_mut() {
+            epoch.rounds += 1;
+            epoch.routed += bias / (epoch.radius * self.params.exploration_scale);
+        }
         Ok(Choice {
             decision: Decision { round, layer },
             action: played.action,
@@ -405,9 +319,9 @@ impl Policy {
         };
         let layer = &self.layers[layer];
         let Workspace { candidates, blocks, intervals, branch: scratch, .. } = &mut self.workspace;
-        kernel::gather(actions.features, actions.dimension, candidates, blocks);
+        kernel::gather(actions.rows(), actions.dimension(), candidates, blocks);
         intervals.clear();
-        for (group, block) in candidates.chunks(LANES).zip(blocks.chunks_exact(actions.dimension)) {
+        for (group, block) in candidates.chunks(LANES).zip(blocks.chunks_exact(actions.dimension())) {
             let mut branch = |precision: &Option<Precision>, radius: Radius| {
                 precision.as_ref().map(|precision| branch::intervals(precision, radius, block, scratch))
             };
@@ -426,14 +340,14 @@ impl Policy {
         let layer = &self.layers[layer];
         let growth = |branch: &Option<Precision>| branch.as_ref().map_or(0.0, Precision::log_det_growth);
         let slack = ridge.sqrt() * norm_bound;
-        // β_on (equation 5 and below): det V grows from det λI.
+        // β_on (below equation 2): det V grows from det λI.
         let online = ridge_radius(noise, growth(&layer.online), self.layer_delta) + slack;
-        // γ (equation 7) measures the live noise in the pooled geometry.
+        // γ (equation 6) measures the live noise in the pooled geometry.
         let gamma = ridge_radius(noise, growth(&layer.informed), self.layer_delta);
         let rho = self.certificate.as_ref().map_or(0.0, Certificate::radius);
         let informed = match (self.params.branches, self.params.pooling) {
             (Branches::Online, _) => Radius::default(),
-            // Equation 6: the paper relaxes the offline error to the pooled norm.
+            // Equation 4: the paper relaxes the offline error to the pooled norm.
             (Branches::Both | Branches::Pooled, Pooling::Full) => {
                 Radius { norm: gamma + self.offline_radius, bias: rho, offline: 0.0 }
             }
@@ -460,72 +374,6 @@ impl Policy {
         (scaled(Radius { norm: online, ..Radius::default() }), scaled(informed))
     }
 
-    /// Learns the certificate anew if an epoch starts with this round.
-    fn start_epoch(&mut self, round: u64) -> Result<()> {
-        let (CertificateRule::Learned(epochs), true) = (&self.params.certificate, self.params.has_pooled())
-        else {
-            return Ok(());
-        };
-        let horizon = self.params.needed_horizon("by the learned certificate")?;
-        if !epochs.starts(round, horizon) {
-            return Ok(());
-        }
-        let certificate = self.learned_certificate(epochs, horizon, round)?;
-        self.epochs.push(Epoch { start: round, radius: certificate.radius() });
-        self.certificate = Some(certificate);
-        self.assemble_informed()
-    }
-
-    fn learned_certificate(&self, epochs: &Epochs, horizon: u64, round: u64) -> Result<Certificate> {
-        let Params { noise, norm_bound, ridge, delta, .. } = self.params;
-        let mut live = RidgeStatistic::new(self.params.dimension)?;
-        for layer in &self.layers {
-            live.merge(&layer.data)?;
-        }
-        let rule = LearningRule { noise, norm_bound, ridge, delta, epochs: epochs.count(horizon) };
-        learn_certificate(&self.offline, &live, round, &rule)
-    }
-
-    /// Makes the informed branch of every layer anew from its data and the certificate in force.
-    fn assemble_informed(&mut self) -> Result<()> {
-        if self.params.branches == Branches::Online {
-            return Ok(());
-        }
-        let discounted = self.params.has_pooled() && self.params.pooling == Pooling::Discounted;
-        let weight = match &self.certificate {
-            Some(certificate) if discounted => self.discounted_weight(certificate)?,
-            _ => self.offline.precision().clone(),
-        };
-        let mut maps: Vec<Matrix> = Vec::with_capacity(2);
-        if let Some(certificate) = &self.certificate
-            && self.params.branches != Branches::Warm
-        {
-            maps.push(certificate.root() * &weight);
-        }
-        if discounted {
-            maps.push(self.offline.covariance_root() * &weight);
-        }
-        for layer in &mut self.layers {
-            match &mut layer.informed {
-                // The weight is the same as ever; the rank-one state stays, its maps change.
-                Some(informed) if !discounted => informed.set_maps(&maps),
-                informed => {
-                    *informed =
-                        Some(Precision::assemble(&weight, self.offline.estimate(), &layer.data, &maps)?);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// W = σ² (β_off² G_off⁻¹ + ρ² M⁻¹)⁻¹: each direction weighs what is known about it.
-    fn discounted_weight(&self, certificate: &Certificate) -> Result<Matrix> {
-        let (beta, rho) = (self.offline_radius, certificate.radius());
-        let spread = self.offline.covariance() * (beta * beta) + certificate.inverse() * (rho * rho);
-        let factor = crate::dense::cholesky("the drift's covariance", &spread)?;
-        Ok(crate::dense::inverse_from_factor(&factor) * self.params.noise.powi(2))
-    }
-
     /// Allocates what `choose` and `learn` need, but for the size of the action sets.
     pub(crate) fn make_room(&mut self) {
         self.workspace.branch = BranchScratch::new(self.params.dimension);
@@ -534,26 +382,33 @@ impl Policy {
 
     /// Whether all parts of a decoded snapshot fit together; `choose` and `learn` rely on it.
     pub(crate) fn check_restored(&self) -> Result<(), String> {
-        self.params.check().map_err(|error| error.to_string())?;
-        let fresh = Self::new(self.params.clone()).map_err(|error| error.to_string())?;
         let dimension = self.params.dimension;
+        let mut certificates = self.certificate.iter().chain(match &self.params.certificate {
+            CertificateRule::Fixed(certificate) => Some(certificate),
+            CertificateRule::None | CertificateRule::Learned(_) => None,
+        });
+        if !self.params.offline.is_consistent(dimension)
+            || !self.offline.is_consistent(dimension)
+            || !certificates.all(|certificate| certificate.is_consistent(dimension))
+        {
+            return Err("its sizes do not fit together".to_owned());
+        }
+        let fresh = Self::new(self.params.clone()).map_err(|error| error.to_string())?;
         let maps = |layer: &Layer| layer.informed.as_ref().map(|informed| informed.maps().len());
-        let consistent = |layer: &Layer, fresh: &Layer| {
+        let fits = |layer: &Layer, fresh: &Layer| {
             layer.data.is_consistent(dimension)
                 && layer.online.is_some() == fresh.online.is_some()
-                && layer.online.iter().all(|online| online.is_consistent(dimension, 0))
                 && maps(layer) == maps(fresh)
-                && layer
-                    .informed
-                    .iter()
-                    .all(|informed| informed.is_consistent(dimension, maps(fresh).unwrap_or(0)))
+                && layer.online.iter().chain(&layer.informed).all(|branch| branch.is_consistent(dimension))
         };
-        let fits = self.layers.len() == fresh.layers.len()
-            && self.layers.iter().zip(&fresh.layers).all(|(layer, fresh)| consistent(layer, fresh))
-            && self.offline.dimension() == dimension
-            && self.certificate.as_ref().map(Certificate::dimension)
-                == fresh.certificate.as_ref().map(Certificate::dimension);
-        if fits { Ok(()) } else { Err("its parts do not fit together".to_owned()) }
+        if self.layers.len() == fresh.layers.len()
+            && self.layers.iter().zip(&fresh.layers).all(|(layer, fresh)| fits(layer, fresh))
+            && self.certificate.is_some() == fresh.certificate.is_some()
+        {
+            Ok(())
+        } else {
+            Err("its layers are not those of its parameters".to_owned())
+        }
     }
 }
 

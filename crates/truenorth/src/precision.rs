@@ -5,14 +5,20 @@
 //! ```text
 //! L    lower triangular, V⁻¹ = LᵀL          (the inverse of V's Cholesky factor)
 //! Fᵀ   lower triangular, one for each map N, ‖F L x‖ = ‖N V⁻¹ x‖ for every x
-//! θ̂    V⁻¹(W θ₀ + Σ x r)
+//! z    the estimate θ̂ = V⁻¹(Wθ₀ + Σ x r), whitened: θ̂ = Lᵀz, so that xᵀθ̂ = (Lx)ᵀz
 //! ℓ    log det V - log det W
 //! ```
 //!
 //! Why the inverse factor, and not the inverse? `x ↦ Lx` has the square root of V's condition number,
 //! so the quadratic form `‖Lx‖²` keeps its digits where `xᵀV⁻¹x` loses them; triangles halve the
 //! memory and the flops; and because an update multiplies `U = Lᵀ` from the right by an upper
-//! triangular matrix (Carlson's square-root update), every `F` stays triangular with it.
+//! triangular K (Carlson's square-root update), every `F` stays triangular with it. With `v = Lx`,
+//!
+//! ```text
+//! KKᵀ = I - vvᵀ/(1 + ‖v‖²),    U ← UK,    F ← FK,    z ← Kᵀ(z + r v),    ℓ ← ℓ + log(1 + ‖v‖²)
+//! ```
+//!
+//! The estimate is never corrected by a gain that has lost its digits: z does without one.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +33,7 @@ use crate::statistic::RidgeStatistic;
 pub(crate) struct Precision {
     factor: Lower,
     maps: Vec<Lower>,
-    estimate: Vec<f64>,
+    whitened_estimate: Vec<f64>,
     log_det_growth: f64,
 }
 
@@ -50,7 +56,7 @@ impl Precision {
         Self {
             factor: Lower::scaled_identity(dimension, ridge.sqrt().recip()),
             maps: Vec::new(),
-            estimate: vec![0.0; dimension],
+            whitened_estimate: vec![0.0; dimension],
             log_det_growth: 0.0,
         }
     }
@@ -68,23 +74,23 @@ impl Precision {
         let residual = Vector::from_column_slice(data.moment()) - data.gram() * &prior;
         let estimate = &prior + dense::solve_from_factor(&cholesky, &residual);
         let before = dense::log_det_from_factor(&dense::cholesky("the pooling weight", weight)?);
-        let mut assembled = Self {
+        let assembled = Self {
             factor: Lower::from_matrix(&dense::invert_lower(&cholesky)),
             maps: Vec::new(),
-            estimate: estimate.as_slice().to_vec(),
+            whitened_estimate: cholesky.tr_mul(&estimate).as_slice().to_vec(),
             log_det_growth: dense::log_det_from_factor(&cholesky) - before,
         };
-        assembled.set_maps(maps);
-        Ok(assembled)
+        Ok(assembled.with_maps(maps))
     }
 
-    /// Replaces the maps N whose `‖N V⁻¹ x‖` is tracked. O(d³).
+    /// The same state with other maps N, whose `‖N V⁻¹ x‖` is tracked. O(d³).
     ///
     /// `NV⁻¹x = (NU)(Lx)`, and the triangular factor F of `NU = QF` gives the same norms without
     /// forming a Gram matrix, which would square the condition number.
-    pub(crate) fn set_maps(&mut self, maps: &[Matrix]) {
+    pub(crate) fn with_maps(&self, maps: &[Matrix]) -> Self {
         let upper = self.factor.to_triangular().transpose();
-        self.maps = maps.iter().map(|map| Lower::from_matrix(&(map * &upper).qr().r().transpose())).collect();
+        let maps = maps.iter().map(|map| Lower::from_matrix(&(map * &upper).qr().r().transpose())).collect();
+        Self { maps, ..self.clone() }
     }
 
     /// Absorbs one observation: `V + xxᵀ`. O(d²), no allocation.
@@ -93,15 +99,10 @@ impl Precision {
             column.whitened = kernel::dot(self.factor.row(j), x);
         }
         let squares = kernel::columns(&mut scratch.columns);
-        for map in &mut self.maps {
-            kernel::multiply(map, &scratch.columns, &mut scratch.carried);
+        for triangle in self.maps.iter_mut().chain([&mut self.factor]) {
+            kernel::multiply(triangle, &scratch.columns, &mut scratch.carried);
         }
-        // Last, because it leaves Uv = V⁻¹x behind, the direction in which the estimate moves.
-        kernel::multiply(&mut self.factor, &scratch.columns, &mut scratch.carried);
-        let step = (reward - kernel::dot(x, &self.estimate)) / (1.0 + squares);
-        for (estimate, direction) in self.estimate.iter_mut().zip(&scratch.carried) {
-            *estimate += step * direction;
-        }
+        kernel::multiply_vector(&mut self.whitened_estimate, &scratch.columns, reward);
         self.log_det_growth += squares.ln_1p(); // det(V + xxᵀ) = det V (1 + xᵀV⁻¹x)
     }
 
@@ -113,8 +114,20 @@ impl Precision {
         &self.maps
     }
 
-    pub(crate) fn estimate(&self) -> &[f64] {
-        &self.estimate
+    /// z, with xᵀθ̂ = (Lx)ᵀz.
+    pub(crate) fn whitened_estimate(&self) -> &[f64] {
+        &self.whitened_estimate
+    }
+
+    /// θ̂ = Lᵀz. O(d²).
+    pub(crate) fn estimate(&self) -> Vec<f64> {
+        let mut estimate = vec![0.0; self.whitened_estimate.len()];
+        for (i, z) in self.whitened_estimate.iter().enumerate() {
+            for (sum, entry) in estimate.iter_mut().zip(self.factor.row(i)) {
+                *sum += z * entry;
+            }
+        }
+        estimate
     }
 
     /// log det V - log det W.
@@ -122,11 +135,9 @@ impl Precision {
         self.log_det_growth
     }
 
-    pub(crate) fn is_consistent(&self, dimension: usize, maps: usize) -> bool {
-        self.maps.len() == maps
-            && self.maps.iter().chain([&self.factor]).all(|lower| lower.is_consistent(dimension))
-            && self.estimate.len() == dimension
-            && self.estimate.iter().all(|entry| entry.is_finite())
-            && self.log_det_growth >= 0.0
+    /// Whether the sizes fit the dimension: deserialised data may disagree with itself.
+    pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
+        self.maps.iter().chain([&self.factor]).all(|lower| lower.is_consistent(dimension))
+            && self.whitened_estimate.len() == dimension
     }
 }

@@ -9,8 +9,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dense::{self, Matrix, Vector, check_length, check_numbers};
-use crate::error::{Error, Result};
+use crate::check;
+use crate::dense::{self, Matrix, Vector};
+use crate::error::Result;
 use crate::lower::Lower;
 
 /// Count, Gram matrix, moment and sum of squared rewards of a set of observations.
@@ -40,18 +41,17 @@ pub struct RidgeStatistic {
 impl RidgeStatistic {
     /// The statistic of no observations.
     pub fn new(dimension: usize) -> Result<Self> {
-        if dimension == 0 {
-            return Err(Error::Parameter { name: "dimension", range: "at least 1", value: 0.0 });
-        }
+        check::at_least("dimension", "at least 1", 1, dimension as u64)?;
         Ok(Self { count: 0, gram: Lower::zeros(dimension), moment: vec![0.0; dimension], sum_squares: 0.0 })
     }
 
     /// Puts a statistic together from sums that were computed elsewhere.
     pub fn from_sums(count: u64, gram: &Matrix, moment: &[f64], sum_squares: f64) -> Result<Self> {
         let mut statistic = Self::new(moment.len())?;
-        dense::check_symmetric("the Gram matrix", moment.len(), gram)?;
-        check_numbers("moment", moment)?;
-        check_numbers("sum of squares", &[sum_squares])?;
+        check::symmetric("the Gram matrix", gram)?;
+        check::length("the moment", gram.nrows(), moment.len())?;
+        check::numbers("moment", moment)?;
+        check::numbers("sum of squares", &[sum_squares])?;
         statistic.count = count;
         statistic.gram = Lower::from_matrix(gram);
         statistic.moment.copy_from_slice(moment);
@@ -61,9 +61,9 @@ impl RidgeStatistic {
 
     /// Adds one observation. O(d²), no allocation.
     pub fn observe(&mut self, features: &[f64], reward: f64) -> Result<()> {
-        check_length("the feature vector", self.dimension(), features.len())?;
-        check_numbers("feature", features)?;
-        check_numbers("reward", &[reward])?;
+        check::length("the feature vector", self.dimension(), features.len())?;
+        check::numbers("feature", features)?;
+        check::numbers("reward", &[reward])?;
         self.add(features, reward);
         Ok(())
     }
@@ -82,7 +82,7 @@ impl RidgeStatistic {
 
     /// Adds all observations of `other`; the result is that of observing both sets.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
-        check_length("the merged statistic's moment", self.dimension(), other.dimension())?;
+        check::length("the merged statistic's moment", self.dimension(), other.dimension())?;
         self.count += other.count;
         self.sum_squares += other.sum_squares;
         for (mine, theirs) in self.moment.iter_mut().zip(&other.moment) {
@@ -121,9 +121,7 @@ impl RidgeStatistic {
 
     /// λI + A.
     pub fn precision(&self, ridge: f64) -> Result<Matrix> {
-        if !(ridge > 0.0 && ridge <= dense::LARGEST) {
-            return Err(Error::Parameter { name: "ridge", range: "positive and finite", value: ridge });
-        }
+        check::positive("ridge", ridge)?;
         let mut precision = self.gram();
         for i in 0..self.dimension() {
             precision[(i, i)] += ridge;
@@ -156,17 +154,16 @@ impl RidgeStatistic {
         Ok((freedom >= 1.0).then(|| (residual / freedom).sqrt()))
     }
 
+    /// Whether the sizes fit the dimension: deserialised data may disagree with itself.
     pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
-        self.gram.is_consistent(dimension)
-            && self.moment.len() == dimension
-            && self.moment.iter().all(|entry| entry.is_finite())
-            && self.sum_squares.is_finite()
+        self.gram.is_consistent(dimension) && self.moment.len() == dimension
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     #[test]
     fn fits_a_line_through_two_dots() {

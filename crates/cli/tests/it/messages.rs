@@ -1,0 +1,101 @@
+//! One clear sentence for each bad input: the file, the line and the value; exit code 2.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::support::{Problem, text, truenorth};
+
+fn says(test: &str, file: &str, from: &str, to: &str) -> String {
+    let problem = Problem::copy(test);
+    problem.replace(file, from, to);
+    let (code, message) = problem.replay();
+    assert_eq!(code, 2, "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    message
+}
+
+#[test]
+fn help_shows_an_example() {
+    let output = truenorth(&["replay", "--help"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).contains("truenorth replay --problem crates/cli/tests/golden/suplinucb"));
+}
+
+#[test]
+fn missing_arguments_are_a_wrong_call() {
+    assert_eq!(truenorth(&[]).status.code(), Some(2));
+    assert_eq!(truenorth(&["replay"]).status.code(), Some(2));
+    assert_eq!(truenorth(&["reply"]).status.code(), Some(2));
+}
+
+#[test]
+fn missing_folder_is_named() {
+    let output = truenorth(&["replay", "--problem", "no/such/folder"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_snapshot!(text(&output.stderr), @"truenorth: no/such/folder/problem.json: No such file or directory (os error 2)");
+}
+
+#[test]
+fn switches_that_do_not_exist_are_named_with_their_place() {
+    assert_snapshot!(says("layering", "problem.json", "\"layered\"", "\"leyered\""),
+        @"truenorth: DIR/problem.json, line 8, column 22: unknown variant `leyered`, expected `layered` or `flat`");
+    assert_snapshot!(says("missing", "problem.json", "\"noise\"", "\"nose\""),
+        @"truenorth: DIR/problem.json, line 52, column 1: missing field `noise`");
+    assert_snapshot!(says("comma", "problem.json", "\"noise\": 0.1,", "\"noise\": 0.1"),
+        @r#"truenorth: DIR/problem.json, line 4, column 2: expected `,` or `}`"#);
+}
+
+#[test]
+fn parameters_out_of_range_are_named_with_their_value() {
+    assert_snapshot!(says("delta", "problem.json", "\"delta\": 0.01", "\"delta\": 1.5"),
+        @"truenorth: DIR/problem.json: `delta` must be strictly between 0 and 1, but is 1.5");
+    assert_snapshot!(says("rho", "problem.json", "\"rho\": 1", "\"rho\": -1"),
+        @"truenorth: DIR/problem.json: `rho` must be at least 0 and at most 1e100, but is -1.4142135623730951");
+    assert_snapshot!(says("matrix", "problem.json", "520.9999999999982", "-520.5"),
+        @"truenorth: DIR/problem.json: the certificate's matrix must be positive definite, but its smallest eigenvalue is -520.5");
+}
+
+#[test]
+fn logs_that_are_not_numbers_are_named_with_their_line() {
+    assert_snapshot!(says("word", "offline.csv", "0.183209", "high"),
+        @r#"truenorth: DIR/offline.csv, line 2: column x2 holds "high", not a number"#);
+    assert_snapshot!(says("nan", "offline.csv", "0.183209", "nan"),
+        @"truenorth: DIR/offline.csv, line 2: feature 1 must be finite and at most 1e100 in size, but is NaN");
+    assert_snapshot!(says("short", "offline.csv", "0.183209,", ""),
+        @"truenorth: DIR/offline.csv, line 2: there are 5 fields, but the header has 6");
+    assert_snapshot!(says("reward", "offline.csv", ",reward", ",paid"),
+        @"truenorth: DIR/offline.csv, line 1: there is no column named `reward`");
+}
+
+#[test]
+fn rounds_that_do_not_fit_are_named_with_their_line() {
+    assert_snapshot!(says("features", "rounds.jsonl", "[0.060766, ", "["),
+        @"truenorth: DIR/rounds.jsonl, line 1: action 0 has 4 features, but the logs have 5");
+    assert_snapshot!(says("rewards", "rounds.jsonl", "\"rewards\": [", "\"rewards\": [0.5, "),
+        @"truenorth: DIR/rounds.jsonl, line 1: there are 5 actions, but 6 rewards");
+    assert_snapshot!(says("json", "rounds.jsonl", "\"rewards\"", "rewards"),
+        @"truenorth: DIR/rounds.jsonl, line 1, column 286: key must be a string");
+    assert_snapshot!(says("huge", "rounds.jsonl", "0.060766", "1e300"),
+        @"truenorth: DIR/rounds.jsonl, line 1: feature 0 of action 0 must be finite and at most 1e100 in size, but is 1e300");
+}
+
+#[test]
+fn what_was_played_before_a_bad_line_is_printed() {
+    let problem = Problem::copy("partial");
+    let path = problem.folder.join("rounds.jsonl");
+    let lines: Vec<String> = fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
+    fs::write(&path, format!("{}\n{}\n{{}}\n", lines[0], lines[1])).unwrap();
+    let output = truenorth(&["replay", "--problem", problem.folder.to_str().unwrap()]);
+    assert_eq!((output.status.code(), text(&output.stdout).lines().count()), (Some(2), 2));
+    assert!(text(&output.stderr).contains("rounds.jsonl, line 3"));
+}
+
+#[test]
+fn a_reward_that_never_came_is_null() {
+    let problem = Problem::copy("null");
+    let round = r#"{"actions": [[0.1, 0.2, 0.3, 0.4, 0.5]], "rewards": [null]}"#;
+    fs::write(problem.folder.join("rounds.jsonl"), format!("{round}\n")).unwrap();
+    let output = truenorth(&["replay", "--problem", problem.folder.to_str().unwrap()]);
+    assert!(output.status.success() && text(&output.stdout).contains("\"reward\":null"));
+}

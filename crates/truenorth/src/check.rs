@@ -1,0 +1,131 @@
+//! Checks at the edge: what passes them cannot overflow a formula.
+
+use nalgebra::DMatrix;
+
+use crate::error::{Error, Result};
+
+/// Largest size of a number that the library takes: its square and a sum of squares stay finite.
+pub(crate) const LARGEST: f64 = 1e100;
+
+/// Log-determinants are differences of rounded numbers; a layer without rounds may show -1e-15.
+const ROUNDING: f64 = 1e-9;
+
+/// Refuses NaN, infinities and numbers whose squares could overflow, naming the first.
+pub(crate) fn numbers(what: &'static str, numbers: &[f64]) -> Result<()> {
+    match first_unusable(numbers) {
+        None => Ok(()),
+        Some(index) => Err(Error::NotFinite { what, index, value: numbers[index] }),
+    }
+}
+
+/// Position of the first number that is NaN, infinite or too large.
+pub(crate) fn first_unusable(numbers: &[f64]) -> Option<usize> {
+    numbers.iter().position(|number| !(-LARGEST..=LARGEST).contains(number))
+}
+
+/// Refuses a vector of another length than `expected`.
+pub(crate) fn length(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }
+}
+
+pub(crate) fn at_least_zero(name: &'static str, value: f64) -> Result<f64> {
+    if (0.0..=LARGEST).contains(&value) {
+        return Ok(value);
+    }
+    Err(Error::Parameter { name, range: "at least 0 and at most 1e100", value })
+}
+
+pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64> {
+    if (1e-100..=LARGEST).contains(&value) {
+        return Ok(value);
+    }
+    Err(Error::Parameter { name, range: "at least 1e-100 and at most 1e100", value })
+}
+
+pub(crate) fn probability(name: &'static str, value: f64) -> Result<f64> {
+    if value > 0.0 && value < 1.0 {
+        return Ok(value);
+    }
+    Err(Error::Parameter { name, range: "strictly between 0 and 1", value })
+}
+
+/// A log-determinant increment: at least 0, with rounding below 0 taken as 0.
+pub(crate) fn increment(name: &'static str, value: f64) -> Result<f64> {
+    if (-ROUNDING..0.0).contains(&value) { Ok(0.0) } else { at_least_zero(name, value) }
+}
+
+pub(crate) fn at_least(name: &'static str, range: &'static str, least: u64, value: u64) -> Result<()> {
+    if value >= least {
+        return Ok(());
+    }
+    Err(Error::Parameter { name, range, value: value as f64 })
+}
+
+/// Refuses a matrix that is not a finite, symmetric square one.
+pub(crate) fn symmetric(what: &'static str, matrix: &DMatrix<f64>) -> Result<()> {
+    let side = matrix.nrows().max(1);
+    length(what, side * side, matrix.len())?;
+    numbers(what, matrix.as_slice())?;
+    // Matrices computed elsewhere are symmetric up to the rounding of their largest entries.
+    let tolerance = 1e-10 * matrix.amax();
+    for row in 0..side {
+        for column in 0..row {
+            let (value, mirrored) = (matrix[(row, column)], matrix[(column, row)]);
+            if (value - mirrored).abs() > tolerance {
+                return Err(Error::NotSymmetric { what, row, column, value, mirrored });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definite(what: &'static str, matrix: &DMatrix<f64>) -> Result<DMatrix<f64>> {
+        symmetric(what, matrix)?;
+        crate::dense::cholesky(what, matrix)
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused_with_name_range_and_value() {
+        assert_eq!(
+            probability("delta", 1.0).unwrap_err().to_string(),
+            "`delta` must be strictly between 0 and 1, but is 1"
+        );
+        for value in [f64::NAN, f64::INFINITY, -1e-300, 1.1e100] {
+            assert!(at_least_zero("noise", value).is_err(), "{value}");
+            assert!(positive("noise", value).is_err(), "{value}");
+        }
+        assert!(positive("noise", 0.0).is_err() && at_least_zero("noise", 0.0).is_ok());
+    }
+
+    #[test]
+    fn rounding_below_zero_is_zero_and_more_is_refused() {
+        assert_eq!(increment("log_det", -1e-14), Ok(0.0));
+        assert_eq!(increment("log_det", 0.25), Ok(0.25));
+        assert!(increment("log_det", -1e-6).is_err());
+    }
+
+    #[test]
+    fn matrices_that_are_not_positive_definite_are_refused_with_the_reason() {
+        let says = |side, entries: &[f64]| {
+            let matrix = DMatrix::from_row_slice(side, entries.len() / side, entries);
+            definite("M", &matrix).unwrap_err()
+        };
+        assert_eq!(says(2, &[1.0; 6]), Error::Length { what: "M", expected: 4, found: 6 });
+        assert!(matches!(says(2, &[1.0, f64::NAN, 0.0, 1.0]), Error::NotFinite { index: 2, .. }));
+        assert!(matches!(
+            says(2, &[1.0, 0.2, 0.1, 1.0]),
+            Error::NotSymmetric { row: 1, column: 0, value: 0.1, mirrored: 0.2, .. }
+        ));
+        // Eigenvalues of [[1, 2], [2, 1]]: 3 and -1.
+        let Error::NotPositiveDefinite { eigenvalue, .. } = says(2, &[1.0, 2.0, 2.0, 1.0]) else {
+            panic!("an indefinite matrix passed for another failure");
+        };
+        assert!((eigenvalue + 1.0).abs() < 1e-12);
+        let empty = definite("M", &DMatrix::zeros(0, 0));
+        assert_eq!(empty, Err(Error::Length { what: "M", expected: 1, found: 0 }));
+    }
+}

@@ -1,0 +1,84 @@
+//! How the logs enter: the informed branch of every layer, made from the logs and a certificate.
+
+use crate::certificate::Certificate;
+use crate::dense::{self, Matrix};
+use crate::error::Result;
+use crate::learned::{LearningRule, learn_certificate};
+use crate::params::{Branches, CertificateRule, Params, Pooling};
+use crate::policy::Policy;
+use crate::precision::Precision;
+use crate::statistic::RidgeStatistic;
+use crate::theory::{LearnedEpoch, learned_alignment};
+
+impl Policy {
+    /// Learns the certificate anew if an epoch starts with this round.
+    pub(crate) fn start_epoch(&mut self, round: u64) -> Result<()> {
+        let (CertificateRule::Learned(epochs), true) = (&self.params.certificate, self.params.has_pooled())
+        else {
+            return Ok(());
+        };
+        let horizon = self.params.needed_horizon("by the learned certificate")?;
+        if !epochs.starts(round, horizon) {
+            return Ok(());
+        }
+        let Params { noise, norm_bound, ridge, delta, .. } = self.params;
+        let mut live = RidgeStatistic::new(self.params.dimension)?;
+        for layer in &self.layers {
+            live.merge(&layer.data)?;
+        }
+        let rule = LearningRule { noise, norm_bound, ridge, delta, epochs: epochs.count(horizon) };
+        let certificate = learn_certificate(&self.offline, &live, round, &rule)?;
+        let alignment = learned_alignment(self.offline.precision(), &live.precision(ridge)?)?;
+        let radius = certificate.radius();
+        self.set_certificate(Some(certificate))?;
+        self.epochs.push(LearnedEpoch { rounds: 0, radius, alignment, routed: 0.0 });
+        Ok(())
+    }
+
+    /// Puts a certificate in force: makes the informed branch of every layer anew.
+    pub(crate) fn set_certificate(&mut self, certificate: Option<Certificate>) -> Result<()> {
+        if self.params.branches != Branches::Online {
+            let informed = self.informed_branches(certificate.as_ref())?;
+            for (layer, informed) in self.layers.iter_mut().zip(informed) {
+                layer.informed = Some(informed);
+            }
+        }
+        self.certificate = certificate;
+        Ok(())
+    }
+
+    fn informed_branches(&self, certificate: Option<&Certificate>) -> Result<Vec<Precision>> {
+        let discounted = self.params.has_pooled() && self.params.pooling == Pooling::Discounted;
+        let weight = match certificate {
+            Some(certificate) if discounted => self.discounted_weight(certificate)?,
+            _ => self.offline.precision().clone(),
+        };
+        // ψ = ‖N W V⁻¹x‖ with NᵀN = M⁻¹ (equation 5), and the same with G_off for the logs' own error.
+        let mut maps: Vec<Matrix> = Vec::with_capacity(2);
+        if let Some(certificate) = certificate
+            && self.params.branches != Branches::Warm
+        {
+            maps.push(certificate.root() * &weight);
+        }
+        if discounted {
+            maps.push(self.offline.covariance_root() * &weight);
+        }
+        let branches = self.layers.iter().map(|layer| match &layer.informed {
+            // The weight is the same as ever: the rank-one state stays, only its maps change.
+            Some(informed) if !discounted => Ok(informed.with_maps(&maps)),
+            _ => Precision::assemble(&weight, self.offline.estimate(), &layer.data, &maps),
+        });
+        branches.collect()
+    }
+
+    /// W = σ² (β_off² G_off⁻¹ + ρ² M⁻¹)⁻¹: each direction weighs what is known about it.
+    ///
+    /// With a learned certificate W changes with the epoch, and the martingale part of the radius is
+    /// computed with the current one, as if it had been fixed before play.
+    fn discounted_weight(&self, certificate: &Certificate) -> Result<Matrix> {
+        let (beta, rho) = (self.offline_radius, certificate.radius());
+        let spread = self.offline.covariance() * (beta * beta) + certificate.inverse() * (rho * rho);
+        let factor = dense::cholesky("the covariance of drift and logs", &spread)?;
+        Ok(dense::inverse_from_factor(&factor) * self.params.noise.powi(2))
+    }
+}

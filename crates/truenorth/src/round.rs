@@ -1,0 +1,116 @@
+//! What goes into a policy and what comes out, round by round.
+
+use serde::{Deserialize, Serialize};
+
+use crate::branch::Branch;
+use crate::check;
+use crate::error::{Error, Result};
+
+/// The feature vectors of one round's actions, row after row.
+#[derive(Debug, Clone, Copy)]
+pub struct Actions<'a> {
+    features: &'a [f64],
+    dimension: usize,
+}
+
+impl<'a> Actions<'a> {
+    /// From the concatenated feature vectors of at least one action.
+    pub fn new(features: &'a [f64], dimension: usize) -> Result<Self> {
+        if features.is_empty() || dimension == 0 {
+            return Err(Error::NoActions);
+        }
+        let whole = features.len().div_ceil(dimension) * dimension;
+        check::length("the list of features", whole, features.len())?;
+        if let Some(at) = check::first_unusable(features) {
+            return Err(Error::Feature {
+                action: at / dimension,
+                feature: at % dimension,
+                value: features[at],
+            });
+        }
+        Ok(Self { features, dimension })
+    }
+
+    /// Number of features of an action.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// All features, row after row.
+    pub(crate) fn rows(&self) -> &'a [f64] {
+        self.features
+    }
+
+    /// Number of actions.
+    pub fn count(&self) -> usize {
+        self.features.len() / self.dimension
+    }
+
+    /// Features of one action.
+    pub fn features(&self, action: usize) -> &'a [f64] {
+        &self.features[action * self.dimension..][..self.dimension]
+    }
+}
+
+/// What `learn` has to know about the decision that a reward belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Decision {
+    /// Round, counted from 1.
+    pub round: u64,
+    /// Layer that played.
+    pub layer: u32,
+}
+
+/// A decision that has been made.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Choice {
+    /// Hand this back with the reward.
+    pub decision: Decision,
+    /// Index of the chosen action.
+    pub action: usize,
+    /// Upper end of its interval.
+    pub ucb: f64,
+    /// Lower end of its interval.
+    pub lcb: f64,
+    /// Its estimated reward, by the branch that set the UCB.
+    pub mean: f64,
+    /// The branch that set the UCB.
+    pub branch: Branch,
+    /// Actions that were still alive at the layer that played.
+    pub candidates: usize,
+    /// Action-layer pairs of this round whose online and pooled intervals are disjoint.
+    pub conflicts: usize,
+}
+
+/// A reward, for a decision that may be long past and overtaken by later ones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observation<'a> {
+    /// From the [`Choice`].
+    pub decision: Decision,
+    /// Features of the action that was played.
+    pub features: &'a [f64],
+    /// Its reward.
+    pub reward: f64,
+}
+
+/// Counts of what a policy has done so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Rounds decided.
+    pub rounds: u64,
+    /// Rewards learned; rounds may stay without one.
+    pub rewards: u64,
+    /// Action-layer pairs whose online and pooled intervals were disjoint. Under the assumptions
+    /// any conflict at all has probability at most δ: the certificate, `norm_bound` or `noise` is
+    /// wrong, or luck was very bad.
+    pub conflicts: u64,
+    /// Rounds whose chosen action got its UCB from the pooled, warm or offline branch.
+    pub informed: u64,
+}
+
+impl Counts {
+    /// Share of the rounds in which the logs set the UCB of the chosen action.
+    pub fn pooled_share(&self) -> f64 {
+        if self.rounds == 0 { 0.0 } else { self.informed as f64 / self.rounds as f64 }
+    }
+}

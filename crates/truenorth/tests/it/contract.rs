@@ -1,0 +1,307 @@
+//! What every policy promises, whatever its switches.
+
+use truenorth::{Actions, Decision, Error, Observation, Policy};
+
+use crate::support::{World, below, dot, play, rounds};
+
+const ROUNDS: usize = 70;
+
+fn every_policy(test: impl Fn(&str, Policy, &mut World)) {
+    let mut world = World::new(7, 4, 0.1);
+    for (name, params) in world.policies(ROUNDS as u64) {
+        test(&name, Policy::new(params).unwrap(), &mut World::new(11, 4, 0.1));
+    }
+}
+
+#[test]
+fn same_history_gives_the_same_decisions_and_the_same_bytes() {
+    every_policy(|name, mut first, world| {
+        let mut second = Policy::new(first.params().clone()).unwrap();
+        for (features, rewards) in rounds(world, ROUNDS, 6) {
+            assert_eq!(
+                play(&mut first, &features, &rewards),
+                play(&mut second, &features, &rewards),
+                "{name}"
+            );
+        }
+        assert_eq!(first.snapshot(), second.snapshot(), "{name}");
+    });
+}
+
+#[test]
+fn a_restored_policy_goes_on_bit_for_bit() {
+    every_policy(|name, mut policy, world| {
+        let history = rounds(world, ROUNDS, 5);
+        // A reward that is still open when the snapshot is taken must find its layer afterwards.
+        let (features, rewards) = &history[0];
+        let actions = Actions::new(features, 4).unwrap();
+        let open = policy.choose(actions).unwrap();
+        for (features, rewards) in &history[1..33] {
+            play(&mut policy, features, rewards);
+        }
+        let mut restored = Policy::restore(&policy.snapshot()).unwrap();
+        for policy in [&mut policy, &mut restored] {
+            let late = Observation {
+                decision: open.decision,
+                features: actions.features(open.action),
+                reward: rewards[open.action],
+            };
+            policy.learn(late).unwrap();
+        }
+        for (features, rewards) in &history[33..] {
+            assert_eq!(
+                play(&mut policy, features, rewards),
+                play(&mut restored, features, rewards),
+                "{name}"
+            );
+        }
+        assert_eq!(policy.snapshot(), restored.snapshot(), "{name}");
+        assert_eq!(policy.counts(), restored.counts(), "{name}");
+    });
+}
+
+#[test]
+fn bad_input_is_an_error_that_leaves_the_state_as_it_was() {
+    every_policy(|name, mut policy, world| {
+        for (features, rewards) in rounds(world, 20, 5) {
+            play(&mut policy, &features, &rewards);
+        }
+        let before = policy.snapshot();
+        let good = [0.1, 0.2, 0.3, 0.4];
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e101] {
+            let features = [0.1, 0.2, bad, 0.4];
+            assert!(matches!(Actions::new(&features, 4), Err(Error::Feature { action: 0, feature: 2, .. })));
+            let decision = Decision { round: 3, layer: 0 };
+            assert!(
+                policy.learn(Observation { decision, features: &features, reward: 0.1 }).is_err(),
+                "{name}"
+            );
+            assert!(policy.learn(Observation { decision, features: &good, reward: bad }).is_err(), "{name}");
+        }
+        assert_eq!(Actions::new(&[], 4).unwrap_err(), Error::NoActions);
+        assert!(matches!(Actions::new(&good[..3], 4), Err(Error::Length { expected: 4, found: 3, .. })));
+        let narrow = Actions::new(&good, 2).unwrap();
+        assert!(matches!(policy.choose(narrow), Err(Error::Length { expected: 4, found: 2, .. })), "{name}");
+        assert!(policy.choose_explained(narrow).is_err() && policy.intervals(0, narrow).is_err(), "{name}");
+        assert!(policy.intervals(99, Actions::new(&good, 4).unwrap()).is_err(), "{name}");
+        for decision in [
+            Decision { round: 0, layer: 0 },
+            Decision { round: 21, layer: 0 },
+            Decision { round: 20, layer: 99 },
+        ] {
+            let unknown = policy.learn(Observation { decision, features: &good, reward: 0.1 });
+            assert!(matches!(unknown, Err(Error::UnknownDecision { rounds: 20, .. })), "{name}: {unknown:?}");
+        }
+        let short =
+            Observation { decision: Decision { round: 3, layer: 0 }, features: &good[..3], reward: 0.1 };
+        assert!(policy.learn(short).is_err(), "{name}");
+        assert_eq!(policy.snapshot(), before, "{name}");
+    });
+}
+
+#[test]
+fn permuting_the_actions_permutes_the_answer() {
+    every_policy(|name, mut policy, world| {
+        for (features, rewards) in rounds(world, ROUNDS, 11) {
+            let mut order: Vec<usize> = (0..11).collect();
+            for i in (1..order.len()).rev() {
+                order.swap(i, below(&mut world.rng, i + 1));
+            }
+            let shuffled: Vec<f64> = order.iter().flat_map(|&a| features[a * 4..][..4].to_vec()).collect();
+            let mut twin = policy.clone();
+            let choice = play(&mut policy, &features, &rewards);
+            let permuted = twin.choose(Actions::new(&shuffled, 4).unwrap()).unwrap();
+            assert_eq!(order[permuted.action], choice.action, "{name}");
+            let back = truenorth::Choice { action: choice.action, ..permuted };
+            assert_eq!(back, choice, "{name}");
+        }
+    });
+}
+
+#[test]
+fn the_first_of_equal_actions_is_played() {
+    every_policy(|name, mut policy, world| {
+        let x = world.round(1);
+        for count in [1, 2, 9, 17] {
+            let features = x.repeat(count);
+            assert_eq!(policy.choose(Actions::new(&features, 4).unwrap()).unwrap().action, 0, "{name}");
+        }
+    });
+}
+
+#[test]
+fn rewards_may_come_late_and_in_any_order() {
+    every_policy(|name, mut in_order, world| {
+        let mut shuffled = in_order.clone();
+        let mut observations = Vec::new();
+        for (features, rewards) in rounds(world, 40, 5) {
+            let actions = Actions::new(&features, 4).unwrap();
+            let choice = in_order.choose(actions).unwrap();
+            assert_eq!(shuffled.choose(actions).unwrap(), choice);
+            observations.push((
+                choice.decision,
+                actions.features(choice.action).to_vec(),
+                rewards[choice.action],
+            ));
+        }
+        let learn = |policy: &mut Policy, (decision, features, reward): &(Decision, Vec<f64>, f64)| {
+            policy.learn(Observation { decision: *decision, features, reward: *reward }).unwrap();
+        };
+        for (first, last) in observations.iter().zip(observations.iter().rev()) {
+            learn(&mut in_order, first);
+            learn(&mut shuffled, last);
+        }
+        assert_eq!(in_order.counts(), shuffled.counts());
+        let test_actions = world.round(8);
+        let actions = Actions::new(&test_actions, 4).unwrap();
+        for layer in 0..=in_order.last_layer() {
+            let expected = in_order.intervals(layer, actions).unwrap().to_vec();
+            for (a, b) in expected.iter().zip(shuffled.intervals(layer, actions).unwrap()) {
+                assert!((a.ucb - b.ucb).abs() < 1e-11 && (a.lcb - b.lcb).abs() < 1e-11, "{name}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_round_without_a_reward_teaches_nothing() {
+    every_policy(|name, mut policy, world| {
+        let before: Vec<_> = policy.layers().map(|layer| layer.data.clone()).collect();
+        for (features, _) in rounds(world, 10, 5) {
+            policy.choose(Actions::new(&features, 4).unwrap()).unwrap();
+        }
+        let after: Vec<_> = policy.layers().map(|layer| layer.data.clone()).collect();
+        assert_eq!(before, after, "{name}");
+        assert_eq!((policy.counts().rounds, policy.counts().rewards), (10, 0), "{name}");
+    });
+}
+
+#[test]
+fn action_sets_may_change_their_size_from_round_to_round() {
+    every_policy(|name, mut policy, world| {
+        for count in [1, 30, 2, 8, 9, 100, 3] {
+            let (features, rewards) = &rounds(world, 1, count)[0];
+            let choice = play(&mut policy, features, rewards);
+            assert!(choice.action < count && choice.candidates <= count, "{name}");
+        }
+    });
+}
+
+#[test]
+fn an_explained_decision_is_the_same_decision() {
+    every_policy(|name, mut policy, world| {
+        for (features, rewards) in rounds(world, ROUNDS, 6) {
+            let actions = Actions::new(&features, 4).unwrap();
+            let (choice, story) = policy.clone().choose_explained(actions).unwrap();
+            assert_eq!(choice, play(&mut policy, &features, &rewards), "{name}");
+
+            assert_eq!((story.round, story.action), (choice.decision.round, choice.action));
+            let last = story.layers.last().unwrap();
+            assert_eq!((last.layer, last.actions.len()), (choice.decision.layer, choice.candidates));
+            let played = last.actions.iter().find(|interval| interval.action == choice.action).unwrap();
+            assert_eq!((played.ucb, played.lcb, played.branch), (choice.ucb, choice.lcb, choice.branch));
+            let conflicts = story
+                .layers
+                .iter()
+                .flat_map(|layer| &layer.actions)
+                .filter(|interval| interval.conflict)
+                .count();
+            assert_eq!(conflicts, choice.conflicts);
+            for pair in story.layers.windows(2) {
+                let survivors: Vec<usize> = pair[1].actions.iter().map(|interval| interval.action).collect();
+                for interval in &pair[0].actions {
+                    let gone = pair[0].eliminated.contains(&interval.action);
+                    assert_eq!(gone, !survivors.contains(&interval.action), "{name}");
+                }
+            }
+            let text = story.to_string();
+            assert!(
+                text.starts_with(&format!("round {}: played action {}", story.round, story.action)),
+                "{text}"
+            );
+        }
+    });
+}
+
+#[test]
+fn the_parts_of_an_interval_add_up() {
+    every_policy(|name, mut policy, world| {
+        for (features, rewards) in rounds(world, 30, 6) {
+            play(&mut policy, &features, &rewards);
+        }
+        let features = world.round(6);
+        for interval in policy.intervals(0, Actions::new(&features, 4).unwrap()).unwrap() {
+            for branch in [interval.online, interval.informed].into_iter().flatten() {
+                assert!(branch.statistical > 0.0 && branch.bias >= 0.0, "{name}");
+                let radius = branch.statistical + branch.bias;
+                assert_eq!(
+                    (branch.ucb(), branch.lcb()),
+                    (branch.mean + radius, branch.mean - radius),
+                    "{name}"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn offline_only_plays_the_logs_favourite_for_ever() {
+    let mut world = World::new(3, 4, 0.1);
+    let mut params = truenorth::Preset::OfflineOnly.params(4).unwrap();
+    params.offline = world.logs(50);
+    let mut policy = Policy::new(params).unwrap();
+    let estimate = policy.offline().estimate().to_vec();
+    for (features, rewards) in rounds(&mut world, 50, 7) {
+        let best = features.chunks(4).map(|x| dot(x, &estimate)).fold(f64::MIN, f64::max);
+        let choice = play(&mut policy, &features, &rewards);
+        assert!((choice.mean - best).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn parameters_out_of_range_are_named_with_their_value() {
+    let params = || truenorth::Preset::SupLinUcb.params(2).unwrap();
+    let says = |change: &dyn Fn(&mut truenorth::Params)| {
+        let mut params = params();
+        params.horizon = Some(10);
+        change(&mut params);
+        Policy::new(params).unwrap_err().to_string()
+    };
+    assert_eq!(says(&|p| p.ridge = -1.0), "`ridge` must be at least 1e-100 and at most 1e100, but is -1");
+    assert_eq!(says(&|p| p.delta = 1.0), "`delta` must be strictly between 0 and 1, but is 1");
+    assert_eq!(says(&|p| p.noise = f64::NAN), "`noise` must be at least 0 and at most 1e100, but is NaN");
+    assert_eq!(says(&|p| p.horizon = Some(0)), "`horizon` must be at least 1, but is 0");
+    assert_eq!(says(&|p| p.horizon = None), "`horizon` is needed by layered policies");
+    assert_eq!(
+        says(&|p| p.branches = truenorth::Branches::Both),
+        "`certificate` is needed by the pooled branch"
+    );
+    assert_eq!(
+        says(&|p| p.branches = truenorth::Branches::Offline),
+        "the offline branch does not go with layers"
+    );
+    assert_eq!(
+        says(&|p| p.offline = truenorth::RidgeStatistic::new(3).unwrap()),
+        "the offline moment must hold 2 numbers, but holds 3"
+    );
+}
+
+#[test]
+fn damaged_snapshots_are_refused_with_the_reason() {
+    let policy = Policy::new(truenorth::Preset::Oful.params(2).unwrap()).unwrap();
+    let good = policy.snapshot();
+    let says = |bytes: &[u8]| Policy::restore(bytes).unwrap_err().to_string();
+    assert_eq!(says(&[]), "this is not a truenorth snapshot: it is too short");
+    assert_eq!(says(&[b'x'; 40]), "this is not a truenorth snapshot: it does not start with \"truenorth\"");
+    let mut newer = good.clone();
+    newer[9] = 7;
+    assert_eq!(says(&newer), "the snapshot has version 7, but this build reads version 1");
+    for at in 13..good.len() {
+        let mut damaged = good.clone();
+        damaged[at] ^= 0x10;
+        assert_eq!(says(&damaged), "the snapshot is damaged: its checksum does not match its content");
+    }
+    for length in 17..good.len() {
+        assert!(matches!(Policy::restore(&good[..length]), Err(Error::SnapshotDamaged { .. })));
+    }
+}

@@ -1,0 +1,217 @@
+//! What holds for all inputs, checked on many drawn ones.
+
+use proptest::prelude::*;
+use truenorth::{Actions, Matrix, Offline, Params, Policy, RidgeStatistic, Vector, parallel_sum};
+
+use crate::support::{World, dot, play, rounds};
+
+/// The intervals of a flat policy's only layer, from the formulas and dense solves alone.
+fn dense_intervals(policy: &Policy, features: &[f64]) -> Vec<[f64; 4]> {
+    let Params { dimension, noise, norm_bound, ridge, delta, pooling, .. } = policy.params().clone();
+    let data = policy.layers().next().unwrap().data.clone();
+    let (gram, moment) = (data.gram(), Vector::from_column_slice(data.moment()));
+    let certificate = policy.certificate().unwrap();
+    let offline = Offline::new(&policy.params().offline, ridge).unwrap();
+    let identity = Matrix::identity(dimension, dimension);
+    let inverse = |matrix: &Matrix| matrix.clone().cholesky().unwrap().inverse();
+    let log_det =
+        |matrix: &Matrix| matrix.clone().cholesky().unwrap().l().diagonal().map(f64::ln).sum() * 2.0;
+    let budget = policy.layer_delta();
+
+    let online = &gram + &identity * ridge;
+    let online_radius =
+        noise * (log_det(&(&online / ridge)) + 2.0 * (1.0 / budget).ln()).sqrt() + ridge.sqrt() * norm_bound;
+
+    let (covariance, drift) = (inverse(offline.precision()), inverse(certificate.matrix()));
+    let beta = noise * (log_det(&(offline.precision() / ridge)) + 2.0 * (3.0 / delta).ln()).sqrt()
+        + ridge.sqrt() * norm_bound;
+    let rho = certificate.radius();
+    let full = pooling == truenorth::Pooling::Full;
+    let weight = if full {
+        offline.precision().clone()
+    } else {
+        inverse(&(&covariance * beta.powi(2) + &drift * rho.powi(2))) * noise.powi(2)
+    };
+    let pooled = inverse(&(&gram + &weight));
+    let gamma = noise * (log_det(&(&gram + &weight)) - log_det(&weight) + 2.0 * (1.0 / budget).ln()).sqrt();
+    let logged = Vector::from_column_slice(offline.estimate());
+    let estimate = &pooled * (&moment + &weight * logged);
+
+    features
+        .chunks(dimension)
+        .map(|x| {
+            let x = Vector::from_column_slice(x);
+            let norm = |matrix: &Matrix, x: &Vector| x.dot(&(matrix * x)).sqrt();
+            let routed = &weight * (&pooled * &x);
+            let statistical = if full {
+                (gamma + beta) * norm(&pooled, &x)
+            } else {
+                gamma * norm(&pooled, &x) + beta * norm(&covariance, &routed)
+            };
+            let online_inverse = inverse(&online);
+            [
+                x.dot(&(&online_inverse * &moment)),
+                online_radius * norm(&online_inverse, &x),
+                x.dot(&estimate),
+                statistical + rho * norm(&drift, &routed),
+            ]
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn rank_one_state_agrees_with_a_dense_solve(
+        seed in any::<u64>(), dimension in 1usize..9, played in 0usize..60, ridge in 0.01f64..10.0,
+        rho in prop_oneof![Just(0.0), 0.001f64..100.0], discounted in any::<bool>(), learned in any::<bool>(),
+    ) {
+        let mut world = World::new(seed, dimension, 0.2);
+        let name = format!("Flat {} {} Anytime", if discounted { "Discounted" } else { "Full" }, if learned { "learned" } else { "fixed" });
+        let (_, mut params) = world.policies(100).into_iter().find(|(kind, _)| *kind == name).unwrap();
+        params.ridge = ridge;
+        if !learned {
+            let certificate = world.certificate().with_radius(rho).unwrap();
+            params.certificate = truenorth::CertificateRule::Fixed(certificate);
+        }
+        let mut policy = Policy::new(params).unwrap();
+        for (features, rewards) in rounds(&mut world, played, 3) {
+            play(&mut policy, &features, &rewards);
+        }
+        let features = world.round(5);
+        let expected = dense_intervals(&policy, &features);
+        let close = |a: f64, b: f64, scale: f64| (a - b).abs() <= 1e-9 * scale;
+        for (interval, [online_mean, online_radius, mean, radius]) in
+            policy.intervals(0, Actions::new(&features, dimension).unwrap()).unwrap().iter().zip(expected)
+        {
+            let (online, pooled) = (interval.online.unwrap(), interval.informed.unwrap());
+            prop_assert!(close(online.mean, online_mean, 1.0), "{} {online_mean}", online.mean);
+            prop_assert!(close(online.statistical, online_radius, online_radius));
+            prop_assert!(close(pooled.mean, mean, 1.0), "{} {mean}", pooled.mean);
+            prop_assert!(close(pooled.statistical + pooled.bias, radius, radius), "{pooled:?} {radius}");
+        }
+    }
+
+    #[test]
+    fn parallel_sum_is_the_cheapest_split(
+        seed in any::<u64>(), dimension in 1usize..7, rows in 0usize..20,
+    ) {
+        let mut world = World::new(seed, dimension, 0.1);
+        let a = world.logs(rows).precision(0.7).unwrap();
+        let b = world.logs(rows + 3).precision(1.3).unwrap();
+        let sum = parallel_sum(&a, &b).unwrap();
+        let form = |matrix: &Matrix, x: &Vector| x.dot(&(matrix * x));
+        let x = Vector::from_vec(world.round(1));
+        let cost = form(&sum, &x);
+        // The minimiser of the proof attains it, and no other split is cheaper.
+        let u = (&a + &b).cholesky().unwrap().solve(&(&b * &x));
+        prop_assert!((form(&a, &u) + form(&b, &(&x - &u)) - cost).abs() <= 1e-10 * cost);
+        for _ in 0..20 {
+            let u = &u + Vector::from_vec(world.round(1)) * 0.1;
+            prop_assert!(form(&a, &u) + form(&b, &(&x - &u)) >= cost * (1.0 - 1e-12));
+        }
+    }
+
+    #[test]
+    fn widths_are_never_above_either_branch(seed in any::<u64>(), dimension in 1usize..6) {
+        let mut world = World::new(seed, dimension, 0.3);
+        for (name, params) in world.policies(40) {
+            let mut policy = Policy::new(params).unwrap();
+            for (features, rewards) in rounds(&mut world, 40, 4) {
+                let (_, story) = policy.clone().choose_explained(Actions::new(&features, dimension).unwrap()).unwrap();
+                for interval in story.layers.iter().flat_map(|layer| &layer.actions) {
+                    // A refuted assumption is the one exception: then live data speaks alone.
+                    let branches = [interval.online, interval.informed.filter(|_| !interval.conflict)];
+                    for branch in branches.into_iter().flatten() {
+                        prop_assert!(interval.width() <= branch.ucb() - branch.lcb() + 1e-12, "{name}");
+                    }
+                }
+                play(&mut policy, &features, &rewards);
+            }
+        }
+    }
+
+    #[test]
+    fn without_noise_the_truth_is_inside_every_interval(seed in any::<u64>(), dimension in 1usize..6) {
+        let mut world = World::new(seed, dimension, 0.0);
+        for (name, params) in world.policies(30) {
+            // These two trust the logs as they are, or have no live data to correct them.
+            if name == "warm-suplinucb" {
+                continue;
+            }
+            let mut policy = Policy::new(params).unwrap();
+            for (features, rewards) in rounds(&mut world, 30, 4) {
+                for layer in 0..=policy.last_layer() {
+                    for interval in policy.intervals(layer, Actions::new(&features, dimension).unwrap()).unwrap() {
+                        let truth = dot(&features[interval.action * dimension..][..dimension], &world.live);
+                        for branch in [interval.online, interval.informed].into_iter().flatten() {
+                            prop_assert!(branch.lcb() - 1e-9 <= truth && truth <= branch.ucb() + 1e-9, "{name}");
+                        }
+                        prop_assert!(!interval.conflict, "{name}");
+                    }
+                }
+                play(&mut policy, &features, &rewards);
+            }
+            prop_assert_eq!(policy.counts().conflicts, 0, "{}", name);
+        }
+    }
+
+    #[test]
+    fn merging_is_associative_and_commutative(
+        seed in any::<u64>(), dimension in 1usize..8, sizes in prop::array::uniform3(0usize..50),
+    ) {
+        let mut world = World::new(seed, dimension, 1.0);
+        let [a, b, c] = sizes.map(|rows| world.logs(rows));
+        let merged = |first: &RidgeStatistic, second: &RidgeStatistic| {
+            let mut both = first.clone();
+            both.merge(second).unwrap();
+            both
+        };
+        let close = |left: &RidgeStatistic, right: &RidgeStatistic| {
+            left.count() == right.count()
+                && (left.gram() - right.gram()).amax() <= 1e-12
+                && left.moment().iter().zip(right.moment()).all(|(l, r)| (l - r).abs() <= 1e-12)
+                && (left.sum_squares() - right.sum_squares()).abs() <= 1e-12 * left.sum_squares().max(1.0)
+        };
+        prop_assert!(close(&merged(&merged(&a, &b), &c), &merged(&a, &merged(&b, &c))));
+        prop_assert_eq!(merged(&a, &b), merged(&b, &a));
+    }
+
+    #[test]
+    fn any_radius_of_the_certificate_works(exponent in -100i32..100, seed in any::<u64>()) {
+        let mut world = World::new(seed, 3, 0.1);
+        for (name, mut params) in world.policies(50) {
+            if !name.contains("fixed") {
+                continue;
+            }
+            let certificate = world.certificate().with_radius(10f64.powi(exponent)).unwrap();
+            params.certificate = truenorth::CertificateRule::Fixed(certificate);
+            let mut policy = Policy::new(params).unwrap();
+            for (features, rewards) in rounds(&mut world, 50, 4) {
+                let choice = play(&mut policy, &features, &rewards);
+                prop_assert!(choice.ucb.is_finite() && choice.lcb <= choice.ucb, "{name}: {choice:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_restore_panic(
+        flips in prop::collection::vec((17usize..4000, any::<u8>()), 1..6), kind in 0usize..23,
+    ) {
+        let mut world = World::new(1, 2, 0.1);
+        let (_, params) = world.policies(20).swap_remove(kind);
+        let mut bytes = Policy::new(params).unwrap().snapshot();
+        let length = bytes.len();
+        for (at, flip) in flips {
+            bytes[17 + at % (length - 17)] ^= flip;
+        }
+        // A checksum that fits, as a hostile sender would write it.
+        let checksum = crc32fast::hash(&bytes[17..]);
+        bytes[13..17].copy_from_slice(&checksum.to_le_bytes());
+        if let Ok(mut policy) = Policy::restore(&bytes) {
+            let features = world.round(3);
+            let _ = policy.choose(Actions::new(&features, 2).unwrap());
+        }
+    }
+}

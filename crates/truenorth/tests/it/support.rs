@@ -1,0 +1,140 @@
+//! A small world to test in: biased logs, live rounds, and policies of every kind.
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_distr::{Distribution as _, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use truenorth::{
+    Actions, Certificate, CertificateRule, Choice, Epochs, Layering, Observation, Params, Policy, Pooling,
+    Preset, RidgeStatistic, Schedule,
+};
+
+pub(crate) struct World {
+    pub(crate) rng: Xoshiro256PlusPlus,
+    pub(crate) dimension: usize,
+    pub(crate) live: Vec<f64>,
+    pub(crate) logged: Vec<f64>,
+    pub(crate) noise: f64,
+}
+
+impl World {
+    /// Live parameter of length 1; the logs are off by a tenth in the first coordinate.
+    pub(crate) fn new(seed: u64, dimension: usize, noise: f64) -> Self {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let live = unit_vector(&mut rng, dimension);
+        let mut logged = live.clone();
+        logged[0] += 0.1;
+        Self { rng, dimension, live, logged, noise }
+    }
+
+    pub(crate) fn logs(&mut self, rows: usize) -> RidgeStatistic {
+        let mut logs = RidgeStatistic::new(self.dimension).unwrap();
+        for _ in 0..rows {
+            let features = unit_vector(&mut self.rng, self.dimension);
+            let reward = dot(&features, &self.logged) + self.draw_noise();
+            logs.observe(&features, reward).unwrap();
+        }
+        logs
+    }
+
+    /// Features of lengths between 0.5 and 1: equal lengths would tie before the first reward.
+    pub(crate) fn round(&mut self, actions: usize) -> Vec<f64> {
+        let mut features = Vec::with_capacity(actions * self.dimension);
+        for _ in 0..actions {
+            let length = self.rng.random_range(0.5..1.0);
+            features.extend(unit_vector(&mut self.rng, self.dimension).iter().map(|entry| entry * length));
+        }
+        features
+    }
+
+    pub(crate) fn draw_noise(&mut self) -> f64 {
+        let normal: f64 = StandardNormal.sample(&mut self.rng);
+        self.noise * normal
+    }
+
+    /// Budgets that hold the drift of this world.
+    pub(crate) fn certificate(&self) -> Certificate {
+        let drift: Vec<f64> =
+            self.live.iter().zip(&self.logged).map(|(live, logged)| live - logged).collect();
+        let budgets: Vec<f64> = drift.iter().map(|drift| drift.abs().max(0.01)).collect();
+        let certificate = Certificate::from_budgets(&budgets).unwrap();
+        let radius = certificate.norm(&drift).unwrap();
+        certificate.with_radius(radius).unwrap()
+    }
+
+    /// Every preset, and every mix of switches that the presets leave out.
+    pub(crate) fn policies(&mut self, horizon: u64) -> Vec<(String, Params)> {
+        let logs = self.logs(60);
+        let fixed = CertificateRule::Fixed(self.certificate());
+        let learned = CertificateRule::Learned(Epochs::Doubling);
+        let mut policies = Vec::new();
+        for preset in Preset::ALL {
+            let mut params = preset.params(self.dimension).unwrap();
+            if matches!(preset, Preset::EllipsoidalMinUcb | Preset::PooledOnly | Preset::OfflineOnly) {
+                params.certificate = fixed.clone();
+            }
+            policies.push((preset.name().to_owned(), params));
+        }
+        let base = Preset::EllipsoidalMinUcb.params(self.dimension).unwrap();
+        for layering in [Layering::Flat, Layering::Layered] {
+            for pooling in [Pooling::Full, Pooling::Discounted] {
+                for (kind, certificate) in [("fixed", &fixed), ("learned", &learned)] {
+                    for schedule in [Schedule::PerRound, Schedule::Anytime] {
+                        let params = Params {
+                            layering,
+                            pooling,
+                            certificate: certificate.clone(),
+                            schedule: Some(schedule),
+                            ..base.clone()
+                        };
+                        policies.push((format!("{layering:?} {pooling:?} {kind} {schedule:?}"), params));
+                    }
+                }
+            }
+        }
+        for (_, params) in &mut policies {
+            params.offline = logs.clone();
+            params.horizon = Some(horizon);
+            params.noise = self.noise.max(0.05);
+            params.norm_bound = dot(&self.logged, &self.logged).sqrt().max(1.0);
+        }
+        policies
+    }
+}
+
+/// Plays one round and learns its reward.
+pub(crate) fn play(policy: &mut Policy, features: &[f64], rewards: &[f64]) -> Choice {
+    let actions = Actions::new(features, policy.params().dimension).unwrap();
+    let choice = policy.choose(actions).unwrap();
+    let reward = rewards[choice.action];
+    policy
+        .learn(Observation { decision: choice.decision, features: actions.features(choice.action), reward })
+        .unwrap();
+    choice
+}
+
+/// Rounds of `actions` actions with a reward for each.
+pub(crate) fn rounds(world: &mut World, rounds: usize, actions: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
+    (0..rounds)
+        .map(|_| {
+            let features = world.round(actions);
+            let rewards = features.chunks(world.dimension).map(|x| dot(x, &world.live)).collect::<Vec<_>>();
+            let rewards = rewards.into_iter().map(|mean| mean + world.draw_noise()).collect();
+            (features, rewards)
+        })
+        .collect()
+}
+
+pub(crate) fn unit_vector(rng: &mut Xoshiro256PlusPlus, dimension: usize) -> Vec<f64> {
+    let vector: Vec<f64> = (0..dimension).map(|_| StandardNormal.sample(&mut *rng)).collect();
+    let norm = dot(&vector, &vector).sqrt();
+    vector.into_iter().map(|entry| entry / norm).collect()
+}
+
+pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
+    left.iter().zip(right).map(|(a, b)| a * b).sum()
+}
+
+/// A whole number in a range, for shuffles and sizes.
+pub(crate) fn below(rng: &mut Xoshiro256PlusPlus, bound: usize) -> usize {
+    rng.random_range(0..bound)
+}
