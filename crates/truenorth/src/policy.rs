@@ -198,8 +198,13 @@ impl Policy {
     /// The trajectory so far, as [`theory::guarantee`](crate::theory::guarantee) wants it. The
     /// bounds are proven for layered policies with full pooling.
     pub fn path(&self) -> Result<PooledPath> {
+        // An online branch alone is the pooled one with λI for logs (Corollary 4).
+        let offline_radius = match self.params.branches {
+            Branches::Online => self.params.ridge.sqrt() * self.params.norm_bound,
+            _ => self.offline_radius,
+        };
         let radius = PooledRadius::new(RadiusParams {
-            offline_radius: self.offline_radius,
+            offline_radius,
             noise: self.params.noise,
             delta_pool_min: self.layer_delta,
         })?;

@@ -1,0 +1,25 @@
+//! Simulated worlds with biased logs, and a runner that plays policies in them.
+//!
+//! A [`Panel`] describes one experiment: how live and logged parameter are drawn, how the logs cover
+//! feature space, how a round's actions look, and which policies play. [`play_run`] plays one run of
+//! it: all policies see the same logs, contexts and noise (common random numbers), drawn from
+//! generators that depend on the seed and the run alone. [`play`] plays many runs on all cores; its
+//! results do not depend on their number.
+
+mod error;
+mod observer;
+mod panel;
+mod policy;
+mod results;
+mod runner;
+mod studies;
+mod world;
+
+pub use error::{Error, Result};
+pub use observer::{Observer, RegretCurve, Shares, Step, thinned_rounds};
+pub use panel::{NormBound, Panel};
+pub use policy::{CertificateKind, PolicySpec};
+pub use results::{FigureResult, PanelResult, PolicyResult, Results, Summary};
+pub use runner::{BoundCheck, Job, PolicyOutcome, RunOutcome, play, play_run, summarise};
+pub use studies::{Reading, Study};
+pub use world::{Contexts, Coverage, ParameterLaw, RewardModel, World};
