@@ -17,7 +17,7 @@ mod world;
 
 pub use error::{Error, Result};
 pub use observer::{Observer, RegretCurve, Shares, Step, thinned_rounds};
-pub use panel::{NormBound, Panel};
+pub use panel::{Figure, NormBound, Panel};
 pub use policy::{CertificateKind, PolicySpec};
 pub use results::{FigureResult, PanelResult, PolicyResult, Results, Summary};
 pub use runner::{BoundCheck, Job, PolicyOutcome, RunOutcome, play, play_run, summarise};

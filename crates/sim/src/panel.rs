@@ -13,6 +13,17 @@ pub enum NormBound {
     Given(f64),
 }
 
+/// Panels that are drawn side by side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Its name, and that of its files.
+    pub name: String,
+    /// What it shows, in a line.
+    pub title: String,
+    /// Its panels.
+    pub panels: Vec<Panel>,
+}
+
 /// One experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {

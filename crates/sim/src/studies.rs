@@ -11,7 +11,7 @@
 
 use truenorth::Preset;
 
-use crate::panel::{NormBound, Panel};
+use crate::panel::{Figure, NormBound, Panel};
 use crate::policy::{CertificateKind, PolicySpec};
 use crate::world::{Contexts, Coverage, ParameterLaw, RewardModel, World};
 
@@ -100,8 +100,16 @@ impl Study {
         }
     }
 
-    /// Its panels.
-    pub fn panels(self, reading: &Reading) -> Vec<Panel> {
+    /// The study as a figure to be played and drawn.
+    pub fn figure(self, reading: &Reading) -> Figure {
+        Figure {
+            name: self.name().to_owned(),
+            title: self.title().to_owned(),
+            panels: self.panels(reading),
+        }
+    }
+
+    fn panels(self, reading: &Reading) -> Vec<Panel> {
         let whole = Coverage::Gaussian { diversity: 1.0 };
         let uniform = |scale, offset| ParameterLaw::ScaledWithOffset { low: 0.25, high: 0.55, scale, offset };
         let panel = |name, parameters, coverage| self.panel(reading, name, parameters, coverage);
