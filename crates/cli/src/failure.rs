@@ -13,21 +13,60 @@ pub(crate) enum Failure {
     /// A file's content is wrong.
     #[error("{place}: {reason}")]
     Input { place: String, reason: String },
+    /// An experiment is described wrongly.
+    #[error("{0}")]
+    Experiment(#[from] truenorth_sim::Error),
+    /// A file or folder cannot be written.
+    #[error("cannot write {}: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(io::Error),
+    /// A figure cannot be drawn.
+    #[error("cannot draw {name}: {reason}")]
+    Drawing { name: String, reason: String },
+    /// The threads cannot be started.
+    #[error("cannot start the threads: {0}")]
+    Threads(String),
+    /// Ctrl-C.
+    #[error("interrupted after {finished} of {total} runs{}", kept(folder.as_deref()))]
+    Interrupted { finished: usize, total: usize, folder: Option<PathBuf> },
+}
+
+fn kept(folder: Option<&Path>) -> String {
+    folder.map_or_else(String::new, |folder| {
+        format!("; they are kept in {}, and the same command goes on from there", folder.display())
+    })
 }
 
 impl Failure {
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::File { .. } | Self::Input { .. } => 2,
-            Self::Output(_) => 1,
+            Self::File { .. } | Self::Input { .. } | Self::Experiment(_) => 2,
+            Self::Write { .. }
+            | Self::Output(_)
+            | Self::Drawing { .. }
+            | Self::Threads(_)
+            | Self::Interrupted { .. } => 1,
         }
     }
 
     pub(crate) fn file(path: &Path) -> impl Fn(io::Error) -> Self {
         move |error| Self::File { path: path.to_owned(), error }
+    }
+
+    pub(crate) fn write(path: &Path) -> impl Fn(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |error| Self::Write { path: path.clone(), error }
+    }
+
+    pub(crate) fn drawing<E: fmt::Display>(name: &str) -> impl Fn(E) -> Self + use<E> {
+        let name = name.to_owned();
+        move |error| Self::Drawing { name: name.clone(), reason: error.to_string() }
+    }
+
+    pub(crate) fn threads(error: impl fmt::Display) -> Self {
+        Self::Threads(error.to_string())
     }
 
     /// Wrong content of a file as a whole.

@@ -3,9 +3,20 @@
 //! Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 the work
 //! failed, 2 the call or its input is wrong.
 
+mod bounds;
+mod demo;
+mod experiment;
+mod experiment_file;
 mod failure;
+mod figures;
+mod hardness;
+mod idea;
+mod journal;
+mod output;
 mod problem;
 mod replay;
+mod reproduce;
+mod table;
 
 use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
@@ -25,6 +36,43 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// A tour: biased logs made on the spot, played by several policies, explained in words and pictures
+    #[command(after_help = "Example:\n  truenorth demo --out tour")]
+    Demo {
+        /// Folder for the page and the pictures
+        #[arg(long, value_name = "DIR", default_value = "demo")]
+        out: PathBuf,
+        /// Threads; 0 takes all cores
+        #[arg(long, default_value_t = 0)]
+        threads: usize,
+    },
+    /// Play the paper's studies, draw its figures and print the final regret of every policy
+    ///
+    /// Writes <figure>.svg, <figure>.png and results.json. Ctrl-C keeps the runs that are finished; the
+    /// same command goes on from them.
+    #[command(
+        after_help = "Examples:\n  truenorth reproduce main --runs 10\n  truenorth reproduce all --out paper\n  truenorth reproduce ablation --policies suplinucb,oful --as-printed"
+    )]
+    Reproduce(reproduce::Arguments),
+    /// Play any experiment that a TOML file describes
+    ///
+    /// Writes <name>.svg, <name>.png and results.json. Ctrl-C keeps the runs that are finished; the same
+    /// command goes on from them.
+    #[command(
+        after_help = "Example:\n  truenorth simulate experiments/seasonal-drift.toml --out seasonal\n\nThe file is described in docs/experiments.md."
+    )]
+    Simulate {
+        /// The experiment
+        #[arg(value_name = "EXPERIMENT.toml")]
+        file: PathBuf,
+        #[command(flatten)]
+        work: reproduce::Work,
+    },
+    /// Print the paper's bounds as numbers, next to what was measured
+    #[command(
+        after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 100,100,0 --budgets 0.1,0.1,0.5"
+    )]
+    Bounds(bounds::Arguments),
     /// Play one recorded problem and print one JSON line a round
     ///
     /// The folder holds problem.json (the policy's switches), offline.csv (the logs: features, then a
@@ -56,6 +104,13 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, output: &mut impl io::Write) -> Result<(), Failure> {
     match &cli.command {
+        Command::Demo { out, threads } => demo::run(out, *threads, output),
         Command::Replay { problem } => replay::run(problem, output),
+        Command::Reproduce(arguments) => reproduce::run(arguments, output),
+        Command::Simulate { file, work } => {
+            let figure = experiment_file::read(file)?;
+            reproduce::run_figures(&[figure], work, output)
+        }
+        Command::Bounds(arguments) => bounds::run(arguments, output),
     }
 }

@@ -7,6 +7,7 @@
 //! results do not depend on their number.
 
 mod error;
+pub mod hardness;
 mod observer;
 mod panel;
 mod policy;
@@ -20,6 +21,6 @@ pub use observer::{Observer, RegretCurve, Shares, Step, thinned_rounds};
 pub use panel::{Figure, NormBound, Panel};
 pub use policy::{CertificateKind, PolicySpec};
 pub use results::{FigureResult, PanelResult, PolicyResult, Results, Summary};
-pub use runner::{BoundCheck, Job, PolicyOutcome, RunOutcome, play, play_run, summarise};
+pub use runner::{BoundCheck, Job, PolicyOutcome, RunOutcome, play, play_run, prepare_run, summarise};
 pub use studies::{Reading, Study};
 pub use world::{Contexts, Coverage, ParameterLaw, RewardModel, World};

@@ -6,9 +6,10 @@ use std::time::Instant;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use truenorth::theory::{LayerPath, PooledPath, PooledRadius, RadiusParams};
 use truenorth::{Actions, Branches, Layering, Observation, Policy, Pooling};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::observer::{Observer as _, RegretCurve, Shares, Step, thinned_rounds};
 use crate::panel::{NormBound, Panel};
 use crate::policy::{PolicySpec, Told};
@@ -33,12 +34,23 @@ pub struct Job {
 }
 
 /// Theorem 1's bound (Theorem 4's with a learned certificate) for one run of one policy.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BoundCheck {
     /// Layer by layer.
     pub layerwise: f64,
     /// With one prefactor for all layers.
     pub coarse: f64,
+    /// What the path was made of, for other bounds on it.
+    pub radius: RadiusParams,
+    /// See `radius`.
+    pub layers: Vec<LayerPath>,
+}
+
+impl BoundCheck {
+    /// The path that was played.
+    pub fn path(&self) -> Result<PooledPath> {
+        Ok(PooledPath::new(PooledRadius::new(self.radius)?, &self.layers)?)
+    }
 }
 
 /// What one policy did in one run.
@@ -65,12 +77,11 @@ pub struct RunOutcome {
     pub policies: Vec<PolicyOutcome>,
 }
 
-/// Plays one run of a panel.
-pub fn play_run(panel: &Panel, run: u64) -> Result<RunOutcome> {
+/// The live parameter of one run, and its policies before the first round.
+pub fn prepare_run(panel: &Panel, run: u64) -> Result<(Vec<f64>, Vec<Policy>)> {
     panel.check()?;
     let world = &panel.world;
-    let [mut parameters, mut logs, mut contexts, mut luck] =
-        [0, 1, 2, 3].map(|purpose| stream(panel.seed, run, purpose));
+    let [mut parameters, mut logs] = [0, 1].map(|purpose| stream(panel.seed, run, purpose));
     let (live, logged) = world.draw_parameters(&mut parameters);
     let logs = world.draw_logs(&logged, &mut logs)?;
     let norm = |vector: &[f64]| dot(vector, vector).sqrt();
@@ -87,8 +98,20 @@ pub fn play_run(panel: &Panel, run: u64) -> Result<RunOutcome> {
         ridge: panel.ridge,
         delta: panel.delta,
     };
+    let policy = |spec: &PolicySpec| {
+        Policy::new(spec.params(&told)?).map_err(|error| Error::InPolicy { name: spec.name.clone(), error })
+    };
+    let policies = panel.policies.iter().map(policy).collect::<Result<_>>()?;
+    Ok((live, policies))
+}
+
+/// Plays one run of a panel.
+pub fn play_run(panel: &Panel, run: u64) -> Result<RunOutcome> {
+    let world = &panel.world;
+    let (live, policies) = prepare_run(panel, run)?;
     let mut players: Vec<Player> =
-        panel.policies.iter().map(|spec| Player::new(spec, &told)).collect::<Result<_>>()?;
+        policies.into_iter().map(|policy| Player::new(policy, panel.horizon)).collect();
+    let [mut contexts, mut luck] = [2, 3].map(|purpose| stream(panel.seed, run, purpose));
     let mut block = Block::default();
     for first in (0..panel.horizon).step_by(usize::try_from(BLOCK).unwrap_or(1)) {
         let rounds = BLOCK.min(panel.horizon - first);
@@ -191,15 +214,13 @@ struct Player {
 }
 
 impl Player {
-    fn new(spec: &PolicySpec, told: &Told<'_>) -> Result<Self> {
-        let policy = Policy::new(spec.params(told)?)
-            .map_err(|error| crate::Error::InPolicy { name: spec.name.clone(), error })?;
-        Ok(Self {
-            regret: RegretCurve::new(thinned_rounds(told.horizon, POINTS)),
-            shares: Shares::new(told.horizon, PARTS, policy.last_layer() as usize + 1),
+    fn new(policy: Policy, horizon: u64) -> Self {
+        Self {
+            regret: RegretCurve::new(thinned_rounds(horizon, POINTS)),
+            shares: Shares::new(horizon, PARTS, policy.last_layer() as usize + 1),
             policy,
             seconds: 0.0,
-        })
+        }
     }
 
     fn play(&mut self, world: &World, block: &Block, first: u64) -> Result<()> {
@@ -231,7 +252,12 @@ impl Player {
             };
         let bound = if proven {
             let (path, bias) = (self.policy.path()?, self.policy.routed_bias());
-            Some(BoundCheck { layerwise: path.layerwise_bound(bias)?, coarse: path.coarse_bound(bias)? })
+            Some(BoundCheck {
+                layerwise: path.layerwise_bound(bias)?,
+                coarse: path.coarse_bound(bias)?,
+                radius: *path.radius(),
+                layers: path.layers().to_vec(),
+            })
         } else {
             None
         };

@@ -102,11 +102,7 @@ impl Study {
 
     /// The study as a figure to be played and drawn.
     pub fn figure(self, reading: &Reading) -> Figure {
-        Figure {
-            name: self.name().to_owned(),
-            title: self.title().to_owned(),
-            panels: self.panels(reading),
-        }
+        Figure { name: self.name().to_owned(), title: self.title().to_owned(), panels: self.panels(reading) }
     }
 
     fn panels(self, reading: &Reading) -> Vec<Panel> {

@@ -154,7 +154,7 @@ impl World {
         }
         match &self.coverage {
             Coverage::Gaussian { diversity } => {
-                number("diversity", "at least 0", *diversity, *diversity >= 0.0)?
+                number("diversity", "at least 0", *diversity, *diversity >= 0.0)?;
             }
             Coverage::Box { low, high } => corners(low, high)?,
             Coverage::Counts { features, counts } => {
@@ -236,7 +236,9 @@ impl World {
         for (action, row) in features.chunks_exact_mut(self.dimension).enumerate() {
             match &self.contexts {
                 Contexts::Gaussian { .. } => {
-                    row.iter_mut().for_each(|feature| *feature = StandardNormal.sample(rng));
+                    for feature in row.iter_mut() {
+                        *feature = StandardNormal.sample(rng);
+                    }
                     normalise(row);
                 }
                 Contexts::Box { low, high, .. } => draw_box(row, low, high, rng),
@@ -276,7 +278,9 @@ fn uniform(rng: &mut Xoshiro256PlusPlus, low: f64, high: f64) -> f64 {
 fn normalise(vector: &mut [f64]) {
     let norm = dot(vector, vector).sqrt();
     if norm > 0.0 {
-        vector.iter_mut().for_each(|entry| *entry /= norm);
+        for entry in vector {
+            *entry /= norm;
+        }
     }
 }
 

@@ -36,7 +36,9 @@ fn check_problem(folder: &Path) {
 
 fn check_folder(folder: &Path) -> usize {
     let entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.iter().for_each(|problem| check_problem(problem));
+    for problem in &entries {
+        check_problem(problem);
+    }
     entries.len()
 }
 

@@ -1,5 +1,8 @@
 //! The command line from outside: recorded problems, help, and what it says to bad input.
 
+mod demo;
+mod experiment_file;
 mod golden;
 mod messages;
+mod reproduce;
 mod support;

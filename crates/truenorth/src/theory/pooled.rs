@@ -10,11 +10,13 @@
 //! widened the intervals of the played actions, in total. Layerwise is never larger than coarse
 //! (Cauchy-Schwarz across layers).
 
+use serde::{Deserialize, Serialize};
+
 use crate::check;
 use crate::error::Result;
 
 /// What one layer saw: its number of rounds `|Q_ℓ|` and its information gain `Λ_ℓ`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LayerPath {
     /// Rounds that this layer played.
     pub rounds: u64,
@@ -29,7 +31,7 @@ pub struct LayerPath {
 /// | `offline_radius` | β_off(δ_off) | at least 0 |
 /// | `noise` | σ | at least 0 |
 /// | `delta_pool_min` | δ_min^pool, the smallest over rounds and layers | (0, 1) |
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RadiusParams {
     /// Radius of the offline ellipsoid, with `√λ S` inside.
     pub offline_radius: f64,
@@ -76,6 +78,16 @@ impl PooledPath {
             .map(|layer| Ok(LayerPath { log_det: check::increment("log_det", layer.log_det)?, ..*layer }))
             .collect::<Result<_>>()?;
         Ok(Self { radius, layers })
+    }
+
+    /// The layers it was made from.
+    pub fn layers(&self) -> &[LayerPath] {
+        &self.layers
+    }
+
+    /// The parameters of its radius.
+    pub fn radius(&self) -> &RadiusParams {
+        &self.radius.0
     }
 
     /// Rounds played in all layers.

@@ -29,7 +29,7 @@ pub struct SpectralBound {
 /// `L_max`: how many layers `SupLinUCB` has for a horizon of at least 1.
 pub fn layer_count(horizon: u64) -> u32 {
     // ⌈log₂ T⌉ in whole numbers: `log2` of a rounded T can miss the next power of two.
-    horizon.max(1).next_power_of_two().ilog2() + 1
+    if horizon <= 1 { 1 } else { (horizon - 1).ilog2() + 2 }
 }
 
 /// `L_max Φ_G(T / L_max)`: no trajectory over `horizon` rounds learns more than this.

@@ -1,0 +1,107 @@
+//! The policies of a panel: presets by name, and tables that change their switches.
+
+use serde::Deserialize;
+use truenorth::{Certificate, CertificateRule, Epochs, Params, Policy, Preset};
+use truenorth_sim::{CertificateKind, Panel, PolicySpec};
+
+use super::document::{Entry, POSITIVE};
+use super::scope::{Scope, Table};
+use crate::failure::Failure;
+
+const KEYS: [&str; 8] =
+    ["name", "preset", "certificate", "layering", "branches", "pooling", "schedule", "exploration_scale"];
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Told {
+    Coordinate,
+    Isotropic,
+    Learned,
+}
+
+/// The policies that the panel or the file lists, if any. A panel that lists its own does not play
+/// those of the file. `panel` holds the numbers that switches must go together with.
+pub(super) fn read(scope: &Scope<'_>, panel: &Panel) -> Result<Option<Vec<PolicySpec>>, Failure> {
+    let Some(table) = scope.innermost(&["policies", "policy"]) else {
+        return Ok(None);
+    };
+    let mut policies: Vec<PolicySpec> = Vec::new();
+    let mut add = |spec: PolicySpec, fail: &dyn Fn(String) -> Failure| {
+        if policies.iter().any(|other| other.name == spec.name) {
+            return Err(fail(format!("two policies are named {:?}", spec.name)));
+        }
+        check(&spec, panel).map_err(|error| fail(format!("policy {:?}: {error}", spec.name)))?;
+        policies.push(spec);
+        Ok(())
+    };
+    for entry in table.get("policies").map_or(Ok(Vec::new()), |entry| entry.items())? {
+        add(PolicySpec::preset(preset(&entry)?), &|reason| entry.fail(reason))?;
+    }
+    for table in table.get("policy").map_or(Ok(Vec::new()), |entry| entry.tables())? {
+        add(spec(&table)?, &|reason| table.fail_at("name", reason))?;
+    }
+    if policies.is_empty() {
+        return Err(table.fail_at("policies", "`policies` must list at least one policy"));
+    }
+    Ok(Some(policies))
+}
+
+fn spec(table: &Table<'_>) -> Result<PolicySpec, Failure> {
+    table.check_keys(&KEYS)?;
+    let Some(entry) = table.get("preset") else {
+        return Err(table.fail("`policy` needs a `preset`"));
+    };
+    let mut spec = PolicySpec::preset(preset(&entry)?);
+    if let Some(entry) = table.get("name") {
+        entry.name()?.clone_into(&mut spec.name);
+    }
+    if let Some(entry) = table.get("certificate") {
+        let told = entry.switch()?;
+        spec.learned = Some(matches!(told, Told::Learned));
+        spec.certificate = match told {
+            Told::Isotropic => CertificateKind::Isotropic,
+            Told::Coordinate | Told::Learned => CertificateKind::Coordinate,
+        };
+    }
+    spec.layering = switch(table, "layering")?;
+    spec.branches = switch(table, "branches")?;
+    spec.pooling = switch(table, "pooling")?;
+    spec.schedule = switch(table, "schedule")?;
+    if let Some(entry) = table.get("exploration_scale") {
+        spec.exploration_scale = entry.number(POSITIVE)?;
+    }
+    Ok(spec)
+}
+
+fn switch<'a, T: Deserialize<'a>>(table: &Table<'a>, key: &str) -> Result<Option<T>, Failure> {
+    table.get(key).map(|entry| entry.switch()).transpose()
+}
+
+fn preset(entry: &Entry<'_>) -> Result<Preset, Failure> {
+    entry.text()?.parse().map_err(|error: truenorth::Error| entry.fail(error))
+}
+
+/// Whether the library takes the switches together, and with the panel's numbers. What else it checks
+/// depends on what a run draws, so one feature and any certificate will do.
+fn check(spec: &PolicySpec, panel: &Panel) -> truenorth::Result<()> {
+    let preset = spec.preset.params(1)?;
+    let learned = spec.learned.unwrap_or(matches!(preset.certificate, CertificateRule::Learned(_)));
+    let params = Params {
+        horizon: Some(panel.horizon),
+        noise: panel.world.noise,
+        ridge: panel.ridge,
+        delta: panel.delta,
+        schedule: spec.schedule,
+        layering: spec.layering.unwrap_or(preset.layering),
+        branches: spec.branches.unwrap_or(preset.branches),
+        pooling: spec.pooling.unwrap_or(preset.pooling),
+        certificate: if learned {
+            CertificateRule::Learned(Epochs::Doubling)
+        } else {
+            CertificateRule::Fixed(Certificate::isotropic(1, 1.0)?)
+        },
+        exploration_scale: spec.exploration_scale,
+        ..preset
+    };
+    Policy::new(params).map(drop)
+}

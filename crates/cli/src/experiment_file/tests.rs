@@ -1,0 +1,276 @@
+//! Files parse to the structs that they describe, and the examples play.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use truenorth::{Branches, Layering, Pooling, Preset, Schedule};
+use truenorth_sim::{
+    CertificateKind, Contexts, Coverage, Figure, NormBound, Panel, ParameterLaw, PolicySpec, Reading,
+    RewardModel, Study, World, play_run,
+};
+
+fn parsed(text: &str) -> Figure {
+    super::figure(Path::new("some/folder/spring.toml"), text).unwrap()
+}
+
+/// The only panel of a file.
+fn panel(text: &str) -> Panel {
+    let mut figure = parsed(text);
+    assert_eq!(figure.panels.len(), 1);
+    figure.panels.remove(0)
+}
+
+#[test]
+fn an_empty_file_is_the_papers_study_without_drift() {
+    let mut expected = Study::Bias.figure(&Reading::default());
+    "spring".clone_into(&mut expected.name);
+    "spring".clone_into(&mut expected.title);
+    expected.panels.truncate(1);
+    "spring".clone_into(&mut expected.panels[0].name);
+    assert_eq!(parsed(""), expected);
+}
+
+#[test]
+fn every_number_arrives_in_its_field() {
+    let figure = parsed(
+        r#"
+        name = "summer"
+        title = "What summer did"
+        dimension = 2
+        actions = 3
+        horizon = 1_000
+        runs = 7
+        seed = 18446744073709551615
+        noise = 0.25
+        ridge = 2
+        delta = 0.05
+        norm_bound = 1.5
+        log_rows = 0
+        policies = ["oful"]
+        parameters = { low = -1, high = 1, scale = 0.5, offset = 0.125 }
+        coverage.diversity = 0.1
+        "#,
+    );
+    let world = World {
+        dimension: 2,
+        parameters: ParameterLaw::ScaledWithOffset { low: -1.0, high: 1.0, scale: 0.5, offset: 0.125 },
+        coverage: Coverage::Gaussian { diversity: 0.1 },
+        log_rows: 0,
+        contexts: Contexts::Gaussian { actions: 3 },
+        rewards: RewardModel::Gaussian,
+        noise: 0.25,
+    };
+    let panel = Panel {
+        name: "summer".to_owned(),
+        world,
+        policies: vec![PolicySpec::preset(Preset::Oful)],
+        horizon: 1000,
+        runs: 7,
+        seed: u64::MAX,
+        norm_bound: NormBound::Given(1.5),
+        ridge: 2.0,
+        delta: 0.05,
+    };
+    let title = "What summer did".to_owned();
+    assert_eq!(figure, Figure { name: "summer".to_owned(), title, panels: vec![panel] });
+}
+
+#[test]
+fn drift_is_live_minus_logged_and_one_number_stands_for_all() {
+    let world = panel("dimension = 3\n[parameters]\nlive = 1\ndrift = [0.5, 0, -0.5]").world;
+    let logged = vec![0.5, 1.0, 1.5];
+    assert_eq!(world.parameters, ParameterLaw::Given { live: vec![1.0; 3], logged });
+    let world = panel("dimension = 2\n[parameters]\nlive = [1, 2]").world;
+    assert_eq!(world.parameters, ParameterLaw::Given { live: vec![1.0, 2.0], logged: vec![1.0, 2.0] });
+}
+
+#[test]
+fn boxes_and_lists_describe_logs_and_actions() {
+    let world = panel(
+        r#"
+        dimension = 2
+        actions = 4
+        rewards = "bernoulli"
+        [parameters]
+        live = 0.5
+        logged = [0.25, 0.5]
+        [coverage]
+        features = [[1, 0], [0, 1]]
+        counts = [30, 12]
+        [contexts]
+        low = 0
+        high = [1, 0.5]
+        "#,
+    )
+    .world;
+    let features = vec![vec![1.0, 0.0], vec![0.0, 1.0]];
+    assert_eq!(world.coverage, Coverage::Counts { features: features.clone(), counts: vec![30, 12] });
+    assert_eq!(world.contexts, Contexts::Box { actions: 4, low: vec![0.0; 2], high: vec![1.0, 0.5] });
+    // The logs' rows are those of the list, and Bernoulli rewards bring the noise they have.
+    assert_eq!((world.log_rows, world.rewards, world.noise), (42, RewardModel::Bernoulli, 0.5));
+
+    let text = "dimension = 2\n[coverage]\nlow = [0, 0]\nhigh = 1\n[contexts]\nfeatures = [[1, 0], [0, 1]]";
+    let world = panel(text).world;
+    assert_eq!(world.coverage, Coverage::Box { low: vec![0.0; 2], high: vec![1.0; 2] });
+    assert_eq!((world.actions(), world.contexts), (2, Contexts::Fixed { features }));
+}
+
+#[test]
+fn policies_come_by_name_and_by_table() {
+    let policies = panel(
+        r#"
+        policies = ["suplinucb"]
+        [[policy]]
+        preset = "pooled-only"
+        [[policy]]
+        name = "mine"
+        preset = "ellipsoidal-minucb-3d"
+        certificate = "isotropic"
+        layering = "flat"
+        branches = "pooled"
+        pooling = "discounted"
+        schedule = "per-round"
+        exploration_scale = 0.5
+        [[policy]]
+        name = "learner"
+        preset = "pooled-only"
+        certificate = "learned"
+        "#,
+    )
+    .policies;
+    let mine = PolicySpec {
+        name: "mine".to_owned(),
+        preset: Preset::EllipsoidalMinUcb3d,
+        certificate: CertificateKind::Isotropic,
+        layering: Some(Layering::Flat),
+        branches: Some(Branches::Pooled),
+        pooling: Some(Pooling::Discounted),
+        schedule: Some(Schedule::PerRound),
+        learned: Some(false),
+        exploration_scale: 0.5,
+    };
+    let pooled = PolicySpec::preset(Preset::PooledOnly);
+    let learner = PolicySpec { name: "learner".to_owned(), learned: Some(true), ..pooled.clone() };
+    assert_eq!(policies, [PolicySpec::preset(Preset::SupLinUcb), pooled, mine, learner]);
+}
+
+#[test]
+fn every_preset_is_known_by_its_name() {
+    for preset in Preset::ALL {
+        let text = format!("policies = [{:?}]", preset.name());
+        assert_eq!(panel(&text).policies, [PolicySpec::preset(preset)]);
+    }
+}
+
+#[test]
+fn panels_override_the_file_key_by_key() {
+    let figure = parsed(
+        r#"
+        dimension = 2
+        runs = 3
+        log_rows = 100
+        policies = ["suplinucb", "oful"]
+        [parameters]
+        live = [1, 2]
+        logged = [1, 1]
+        [coverage]
+        low = 0
+        high = 1
+        [contexts]
+        low = 0
+        high = 1
+
+        [[panel]]
+
+        [[panel]]
+        name = "other"
+        runs = 4
+        parameters.drift = [0, 0.5]
+        coverage.high = [1, 0.1]
+        contexts.kind = "gaussian"
+        [[panel.policy]]
+        preset = "oful"
+
+        [[panel]]
+        parameters = { low = 0, high = 0.5 }
+        coverage = { features = [[1, 0]], counts = [7] }
+        contexts.features = [[1, 0], [0, 1], [1, 1]]
+        "#,
+    );
+    let [first, other, third] = &figure.panels[..] else { panic!("{} panels", figure.panels.len()) };
+    assert_eq!([&first.name, &other.name, &third.name], ["panel 1", "other", "panel 3"]);
+    assert_eq!([first.runs, other.runs, third.runs], [3, 4, 3]);
+    assert_eq!([first.policies.len(), other.policies.len(), third.policies.len()], [2, 1, 2]);
+    let given = |logged| ParameterLaw::Given { live: vec![1.0, 2.0], logged };
+    assert_eq!(first.world.parameters, given(vec![1.0, 1.0]));
+    assert_eq!(other.world.parameters, given(vec![1.0, 1.5]));
+    let uniform = ParameterLaw::ScaledWithOffset { low: 0.0, high: 0.5, scale: 1.0, offset: 0.0 };
+    assert_eq!(third.world.parameters, uniform);
+    assert_eq!(other.world.coverage, Coverage::Box { low: vec![0.0; 2], high: vec![1.0, 0.1] });
+    assert_eq!(other.world.contexts, Contexts::Gaussian { actions: 5 });
+    // `log_rows` of the file is a default for its other panels, not a contradiction.
+    assert_eq!((other.world.log_rows, third.world.log_rows, third.world.actions()), (100, 7, 3));
+}
+
+#[test]
+fn every_panel_of_the_studies_can_be_written_down() {
+    let main = Study::Main.figure(&Reading::default());
+    let text = "[[panel]]\nname = \"s=1.1\"\n\
+                parameters = { live = [1.1, 1, 1, 1, 1], logged = [1, 1.1, 1, 1, 1] }";
+    assert_eq!(parsed(text).panels, main.panels[..1]);
+    let coverage = Study::Coverage.figure(&Reading::default());
+    let text = "[[panel]]\nname = \"w=0.5\"\ncoverage = { low = 0, high = [1, 0.5, 0.5, 0.5, 0.5] }";
+    assert_eq!(parsed(text).panels, coverage.panels[1..2]);
+    let bias = Study::Bias.figure(&Reading::default());
+    let text = "[[panel]]\nname = \"c=0.2\"\nparameters = { scale = 0.8, offset = 0.2 }";
+    assert_eq!(parsed(text).panels, bias.panels[1..2]);
+}
+
+#[test]
+fn no_text_makes_the_reader_panic() {
+    let good = examples().into_iter().map(|path| fs::read_to_string(path).unwrap());
+    let odd =
+        ["", "\u{feff}", "=", "[[panel]]\n[panel]", "panel = [[]]", "policy = 1", "a.b.c = 1", "\0", "é"];
+    for text in good.chain(odd.map(str::to_owned)) {
+        for (cut, _) in text.char_indices() {
+            let _ = super::figure(Path::new("f.toml"), &text[..cut]);
+            let spoiled = [&text[..cut], "-9e9 [", &text[cut..]].concat();
+            let _ = super::figure(Path::new("f.toml"), &spoiled);
+        }
+    }
+}
+
+#[test]
+fn every_example_plays() {
+    for path in examples() {
+        let figure = super::read(&path).unwrap();
+        assert_eq!(Some(figure.name.as_str()), path.file_stem().and_then(|stem| stem.to_str()));
+        for panel in &figure.panels {
+            assert!(panel.horizon * panel.runs <= 100_000, "{} takes long", path.display());
+            let short = Panel { horizon: 20, ..panel.clone() };
+            let outcome = play_run(&short, 0).unwrap();
+            assert_eq!(outcome.policies.len(), panel.policies.len());
+        }
+    }
+}
+
+#[test]
+fn the_documentations_examples_play() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/experiments.md"));
+    let page = page.unwrap();
+    let blocks: Vec<&str> =
+        page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 2);
+    for panel in blocks.iter().flat_map(|block| parsed(block).panels) {
+        play_run(&Panel { horizon: 20, ..panel }, 0).unwrap();
+    }
+}
+
+fn examples() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.sort();
+    assert!(paths.len() >= 5);
+    paths
+}

@@ -1,0 +1,96 @@
+//! Finished runs on disk, so that an interrupted experiment goes on where it stopped.
+//!
+//! One file of frames: length and CRC-32, four bytes each, then the content. The first frame is the
+//! description of the experiment, every other one a finished run. A frame that does not check out,
+//! as the last one after a crash, ends the file.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use truenorth_sim::{Job, RunOutcome};
+
+use crate::failure::Failure;
+
+/// Name of the file, in the folder of the results; it is gone when they are complete.
+pub(crate) const FILE_NAME: &str = "unfinished-runs.bin";
+
+/// An open journal.
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: Mutex<File>,
+}
+
+impl Journal {
+    /// Opens the journal of a folder and reads the runs that it holds of this same experiment; those
+    /// of another experiment are thrown away.
+    pub(crate) fn open(folder: &Path, experiment: &str) -> Result<(Self, HashMap<Job, RunOutcome>), Failure> {
+        let path = folder.join(FILE_NAME);
+        let failed = Failure::write(&path);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(&failed)?;
+        let mut content = Vec::new();
+        file.read_to_end(&mut content).map_err(&failed)?;
+        let (runs, length) = read(&content, experiment);
+        file.set_len(length as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(&failed)?;
+        if length == 0 {
+            append(&mut file, experiment.as_bytes()).map_err(&failed)?;
+        }
+        Ok((Self { path, file: Mutex::new(file) }, runs))
+    }
+
+    /// Keeps a finished run.
+    pub(crate) fn keep(&self, job: Job, outcome: &RunOutcome) -> Result<(), Failure> {
+        let failed = Failure::write(&self.path);
+        let content =
+            postcard::to_stdvec(&(job, outcome)).map_err(|error| failed(io::Error::other(error)))?;
+        let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        append(&mut file, &content).map_err(&failed)
+    }
+
+    /// Removes the file: its runs are in the results now.
+    pub(crate) fn remove(self) -> Result<(), Failure> {
+        fs::remove_file(&self.path).map_err(Failure::write(&self.path))
+    }
+}
+
+fn append(file: &mut File, content: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(content.len()).map_err(io::Error::other)?;
+    let mut frame = Vec::with_capacity(content.len() + 8);
+    frame.extend(length.to_le_bytes());
+    frame.extend(crc32fast::hash(content).to_le_bytes());
+    frame.extend(content);
+    file.write_all(&frame)
+}
+
+/// The runs in a journal's content, and how many of its bytes are good.
+fn read(content: &[u8], experiment: &str) -> (HashMap<Job, RunOutcome>, usize) {
+    let mut runs = HashMap::new();
+    let mut good = 0;
+    while let Some(frame) = frame(&content[good..]) {
+        if good == 0 {
+            if frame != experiment.as_bytes() {
+                return (runs, 0);
+            }
+        } else {
+            let Ok((job, outcome)) = postcard::from_bytes(frame) else { break };
+            runs.insert(job, outcome);
+        }
+        good += frame.len() + 8;
+    }
+    (runs, good)
+}
+
+fn frame(content: &[u8]) -> Option<&[u8]> {
+    let (length, rest) = content.split_first_chunk()?;
+    let (checksum, rest) = rest.split_first_chunk()?;
+    let frame = rest.get(..u32::from_le_bytes(*length) as usize)?;
+    (crc32fast::hash(frame) == u32::from_le_bytes(*checksum)).then_some(frame)
+}

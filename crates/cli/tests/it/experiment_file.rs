@@ -1,0 +1,224 @@
+//! Experiment files with something wrong in them: one sentence with the file, the line and the key or
+//! value; exit code 2; nothing written.
+
+use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use insta::assert_snapshot;
+
+use crate::support::{text, truenorth};
+
+const FILE: &str = r#"title = "Two of five coefficients have moved"
+dimension = 5
+horizon = 100
+runs = 2
+noise = 0.1
+rewards = "gaussian"
+norm_bound = "truth"
+policies = ["suplinucb", "oful"]
+
+[parameters]
+live = [1, 1, 1, 1, 1]
+drift = [0.5, -0.5, 0, 0, 0]
+
+[coverage]
+diversity = 0.5
+
+[contexts]
+low = 0
+high = [
+    1, 1, 1,
+    1, 1,
+]
+
+[[policy]]
+name = "flat"
+preset = "ellipsoidal-minucb"
+layering = "flat"
+
+[[panel]]
+name = "as it is"
+
+[[panel]]
+name = "listed"
+contexts = { features = [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0]] }
+[panel.coverage]
+features = [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0]]
+counts = [10, 20]
+"#;
+
+/// Tests run side by side, each call in a folder of its own.
+static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+
+/// What the command says to a file of these bytes.
+fn answer(content: &[u8]) -> String {
+    let (process, number) = (std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
+    let folder = std::env::temp_dir().join(format!("truenorth-experiment-{process}-{number}"));
+    fs::create_dir_all(&folder).unwrap();
+    let (file, out) = (folder.join("file.toml"), folder.join("out"));
+    fs::write(&file, content).unwrap();
+    let output = truenorth(&["simulate", file.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    let message = text(&output.stderr).replace(folder.to_str().unwrap(), "DIR");
+    let written = out.exists();
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(output.stdout.is_empty() && !written, "{message}");
+    message
+}
+
+/// What it says after one change of a good file.
+fn says(from: &str, to: &str) -> String {
+    assert_eq!(FILE.matches(from).count(), 1, "{from:?}");
+    answer(FILE.replace(from, to).as_bytes())
+}
+
+#[test]
+fn missing_file_is_named() {
+    let output = truenorth(&["simulate", "no/such/file.toml", "--out", "no/such/folder"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_snapshot!(text(&output.stderr),
+        @"truenorth: no/such/file.toml: No such file or directory (os error 2)");
+}
+
+#[test]
+fn text_that_is_not_toml_is_shown_with_its_line() {
+    assert_snapshot!(says("runs = 2", "runs ="),
+        @"truenorth: DIR/file.toml, line 4: `runs =` is not TOML: expected a value, with text in quotes");
+    assert_snapshot!(says("runs = 2", "horizon = 2"),
+        @"truenorth: DIR/file.toml, line 4: `horizon = 2` is not TOML: duplicate key");
+    assert_snapshot!(says("[coverage]", "[coverage"),
+        @"truenorth: DIR/file.toml, line 14: `[coverage` is not TOML: unclosed table, expected `]`");
+    assert_snapshot!(says("    1, 1,\n]", "    1, 1,"),
+        @"truenorth: DIR/file.toml, line 23: `[[policy]]` is not TOML: expected a value, with text in quotes");
+    assert_snapshot!(answer(b"runs = 2\ntitle = \"caf\xe9\"\n"),
+        @"truenorth: DIR/file.toml, line 2: this is not UTF-8 text");
+}
+
+#[test]
+fn unknown_keys_are_told_the_nearest_ones() {
+    assert_snapshot!(says("horizon", "horizn"),
+        @"truenorth: DIR/file.toml, line 3: there is no key `horizn`; did you mean `horizon`?");
+    assert_snapshot!(says("diversity", "diversty"),
+        @"truenorth: DIR/file.toml, line 15: there is no key `diversty` in `coverage`; did you mean `diversity`?");
+    assert_snapshot!(says("layering", "layers"),
+        @"truenorth: DIR/file.toml, line 27: there is no key `layers` in `policy`; did you mean `layering`?");
+    assert_snapshot!(answer(b"\"ru\\nns\" = 1\n"),
+        @"truenorth: DIR/file.toml, line 1: there is no key `ru ns`; did you mean `runs`?");
+    assert_snapshot!(says("diversity", "colour"),
+        @"truenorth: DIR/file.toml, line 15: there is no key `colour` in `coverage`; the keys here are `diversity`, `low`, `high`, `features`, `counts`, `kind`");
+    assert_snapshot!(says("diversity = 0.5", "diversity = 0.5\nlog_rows = 10"),
+        @"truenorth: DIR/file.toml, line 16: there is no key `log_rows` in `coverage`; it belongs above all [headers], or below a [[panel]]");
+    assert_snapshot!(says("name = \"listed\"", "name = \"listed\"\ntitle = \"x\""),
+        @"truenorth: DIR/file.toml, line 34: there is no key `title` in `panel`; the keys here are `actions`, `contexts`, `coverage`, `delta`, `dimension`, `horizon`, `log_rows`, `noise`, `norm_bound`, `parameters`, `policies`, `policy`, `rewards`, `ridge`, `runs`, `seed`, `name`");
+}
+
+#[test]
+fn numbers_out_of_range_are_named_with_their_own_line() {
+    assert_snapshot!(says("runs = 2", "runs = 0"),
+        @"truenorth: DIR/file.toml, line 4: `runs` must be a whole number from 1 to 1000000, but is 0");
+    assert_snapshot!(says("noise = 0.1", "noise = -1"),
+        @"truenorth: DIR/file.toml, line 5: `noise` must be a number from 0 to 1e100, but is -1");
+    assert_snapshot!(says("horizon = 100", "horizon = 0"),
+        @"truenorth: DIR/file.toml, line 3: `horizon` must be a whole number of at least 1, but is 0");
+    assert_snapshot!(says("runs = 2", "delta = 1"),
+        @"truenorth: DIR/file.toml, line 4: `delta` must be a number strictly between 0 and 1, but is 1");
+    assert_snapshot!(says("runs = 2", "ridge = nan"),
+        @"truenorth: DIR/file.toml, line 4: `ridge` must be a number from 1e-100 to 1e100, but is nan");
+    assert_snapshot!(says("\"truth\"", "-2"),
+        @r#"truenorth: DIR/file.toml, line 7: `norm_bound` must be "truth" or a number from 0 to 1e100, but is -2"#);
+    assert_snapshot!(says("drift = [0.5, -0.5, 0, 0, 0]", "drift = [\n0.5,\ninf, 0, 0, 0]"),
+        @"truenorth: DIR/file.toml, line 14: an entry of `drift` must be a number of at most 1e100 in size, but is inf");
+    assert_snapshot!(says("    1, 1,\n", "    1, -1,\n"),
+        @"truenorth: DIR/file.toml, line 21: `high` must be at least `low`, but is -1 for feature 4, and `low` is 0");
+    assert_snapshot!(says("name = \"as it is\"", "name = \"as it is\"\nseed = -7"),
+        @"truenorth: DIR/file.toml, line 31: `seed` must be a whole number of at least 0, but is -7");
+}
+
+#[test]
+fn values_of_a_wrong_type_are_named_with_what_they_are() {
+    assert_snapshot!(says("runs = 2", "runs = 2.5"),
+        @"truenorth: DIR/file.toml, line 4: `runs` must be a whole number from 1 to 1000000, but is 2.5");
+    assert_snapshot!(says("noise = 0.1", "noise = \"high\""),
+        @r#"truenorth: DIR/file.toml, line 5: `noise` must be a number from 0 to 1e100, but is "high""#);
+    assert_snapshot!(says("drift = [0.5, -0.5, 0, 0, 0]", "drift = true"),
+        @"truenorth: DIR/file.toml, line 12: `drift` must be a list of numbers, or one number for all features, but is true");
+    assert_snapshot!(says("low = 0", "low = [0, 0, 0, 0, \"0\"]"),
+        @r#"truenorth: DIR/file.toml, line 18: an entry of `low` must be a number of at most 1e100 in size, but is "0""#);
+    assert_snapshot!(says("[\"suplinucb\", \"oful\"]", "\"suplinucb\""),
+        @r#"truenorth: DIR/file.toml, line 8: `policies` must be a list, but is "suplinucb""#);
+    assert_snapshot!(says("[[policy]]", "[policy]"),
+        @"truenorth: DIR/file.toml, line 24: `policy` must be given as [[policy]] tables, but is a table");
+    assert_snapshot!(answer(b"coverage = 3\n"),
+        @"truenorth: DIR/file.toml, line 1: `coverage` must be given as a [coverage] table, but is 3");
+    assert_snapshot!(answer(b"contexts.features = [1]\n"),
+        @"truenorth: DIR/file.toml, line 1: an entry of `features` must be a list of numbers, but is 1");
+}
+
+#[test]
+fn vectors_of_a_wrong_length_are_named() {
+    assert_snapshot!(says("live = [1, 1, 1, 1, 1]", "live = [1, 1, 1, 1]"),
+        @"truenorth: DIR/file.toml, line 11: `live` must hold 5 numbers (`dimension`), but holds 4");
+    let features = "features = [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0]]\ncounts";
+    assert_snapshot!(says(features, "features = [\n[1, 0, 0, 0, 0],\n[0, 1]]\ncounts"),
+        @"truenorth: DIR/file.toml, line 38: an entry of `features` must hold 5 numbers (`dimension`), but holds 2");
+    assert_snapshot!(says("counts = [10, 20]", "counts = [10]"),
+        @"truenorth: DIR/file.toml, line 37: `counts` must hold 2 numbers, one for each vector in `features`, but holds 1");
+}
+
+#[test]
+fn policies_and_switches_that_do_not_exist_are_named() {
+    assert_snapshot!(says("\"oful\"", "\"ofull\""),
+        @r#"truenorth: DIR/file.toml, line 8: there is no policy named "ofull"; the names are suplinucb, ellipsoidal-minucb, ellipsoidal-minucb-3d, warm-suplinucb, offline-only, pooled-only, oful"#);
+    assert_snapshot!(says("layering = \"flat\"", "layering = \"flt\""),
+        @r#"truenorth: DIR/file.toml, line 27: `layering` must be `layered` or `flat`, but is "flt""#);
+    assert_snapshot!(says("layering = \"flat\"", "branches = \"all\""),
+        @r#"truenorth: DIR/file.toml, line 27: `branches` must be one of `online`, `both`, `pooled`, `warm`, `offline`, but is "all""#);
+    assert_snapshot!(says("layering = \"flat\"", "certificate = \"fixed\""),
+        @r#"truenorth: DIR/file.toml, line 27: `certificate` must be one of `coordinate`, `isotropic`, `learned`, but is "fixed""#);
+    assert_snapshot!(says("rewards = \"gaussian\"", "rewards = \"normal\""),
+        @r#"truenorth: DIR/file.toml, line 6: `rewards` must be `gaussian` or `bernoulli`, but is "normal""#);
+    assert_snapshot!(says("diversity", "kind = \"boxes\"\ndiversity"),
+        @r#"truenorth: DIR/file.toml, line 15: `kind` must be one of `gaussian`, `box`, `counts`, but is "boxes""#);
+}
+
+#[test]
+fn names_that_are_taken_or_unfit_are_named() {
+    assert_snapshot!(says("name = \"flat\"", "name = \"oful\""),
+        @r#"truenorth: DIR/file.toml, line 25: two policies are named "oful""#);
+    assert_snapshot!(says("\"suplinucb\", \"oful\"", "\"oful\",\n\"oful\""),
+        @r#"truenorth: DIR/file.toml, line 9: two policies are named "oful""#);
+    assert_snapshot!(says("\"listed\"", "\"as it is\""),
+        @r#"truenorth: DIR/file.toml, line 33: two panels are named "as it is""#);
+    assert_snapshot!(says("\"listed\"", "\"../listed\""),
+        @r#"truenorth: DIR/file.toml, line 33: `name` must be a name without slashes, line breaks or a dot at its start, but is "../listed""#);
+}
+
+#[test]
+fn values_that_do_not_go_together_are_named() {
+    assert_snapshot!(says("layering = \"flat\"", "branches = \"offline\""),
+        @r#"truenorth: DIR/file.toml, line 25: policy "flat": the offline branch does not go with layers"#);
+    assert_snapshot!(says("diversity", "low = 0\ndiversity"),
+        @"truenorth: DIR/file.toml, line 16: `diversity` belongs to a `coverage` of kind `gaussian`, not `box`");
+    assert_snapshot!(says("drift =", "logged = 1\ndrift ="),
+        @"truenorth: DIR/file.toml, line 13: `drift` and `logged` exclude each other: logged is live minus drift");
+    assert_snapshot!(says("name = \"listed\"", "name = \"listed\"\nactions = 3"),
+        @"truenorth: DIR/file.toml, line 34: `actions` is 3, but `features` says 2; it may be left out");
+    assert_snapshot!(says("\"gaussian\"", "\"bernoulli\""),
+        @r#"truenorth: DIR/file.toml, line 6: `rewards` = "bernoulli" needs means from 0 to 1, which `coverage` of kind `gaussian` does not have; take `box` or `counts`"#);
+    assert_snapshot!(says("preset = \"ellipsoidal-minucb\"\n", ""),
+        @"truenorth: DIR/file.toml, line 24: `policy` needs a `preset`");
+    assert_snapshot!(says("low = 0\n", ""), @"truenorth: DIR/file.toml, line 17: `contexts` needs a `low`");
+    assert_snapshot!(answer(b"runs = 1\npolicies = []\n"),
+        @"truenorth: DIR/file.toml, line 2: `policies` must list at least one policy");
+    assert_snapshot!(says("low = 0\nhigh", "kind = \"fixed\"\nlow = 0\nhigh"),
+        @"truenorth: DIR/file.toml, line 19: `low` belongs to a `contexts` of kind `box`, not `fixed`");
+}
+
+#[test]
+fn bernoulli_means_of_listed_actions_must_be_probabilities() {
+    let file = "dimension = 2\nrewards = \"bernoulli\"\nlog_rows = 0\n[parameters]\nlive = [0.5, 1.5]\n\
+                [contexts]\nfeatures = [\n[1, 0],\n[0, 1],\n]\n";
+    assert_snapshot!(answer(file.as_bytes()),
+        @"truenorth: DIR/file.toml, line 9: Bernoulli rewards need means from 0 to 1, but that of a vector in `features` is 1.5");
+}

@@ -1,0 +1,253 @@
+//! What each figure shows.
+
+use truenorth_report::{
+    AxisScale, Bar, BarGroup, Bars, BarsFigure, Curves, CurvesFigure, CurvesPanel, Ellipses, EllipsesFigure,
+    EllipsesPanel, Marks, Outline, OutlineStyle, Palette, Reference, Series, Share, ShareColors, Shares,
+    SharesFigure, SharesPanel, png,
+};
+
+use crate::drawn::{Drawn, number};
+
+const NAMES: [&str; 5] = ["Ellipsoidal MinUCB", "Online LinUCB", "Pooled LinUCB", "MinUCB", "Greedy"];
+
+/// A line from nothing to `last` over 20,000 rounds, with a band.
+fn regret(name: &str, last: f64) -> Series {
+    let x: Vec<f64> = (0..=100).map(|step| 200.0 * f64::from(step)).collect();
+    let mean: Vec<f64> = x.iter().map(|t| last * (t / 20_000.0).sqrt()).collect();
+    let (low, high): (Vec<f64>, Vec<f64>) = mean.iter().map(|value| (0.8 * value, 1.2 * value)).unzip();
+    Series::new(name, x, mean).with_band(low, high)
+}
+
+fn panel(title: &str, finals: &[f64]) -> CurvesPanel {
+    let series = NAMES.iter().cycle().zip(finals).map(|(name, last)| regret(name, *last)).collect();
+    CurvesPanel { title: title.into(), series, ..CurvesPanel::default() }
+}
+
+fn curves(panels: Vec<CurvesPanel>) -> String {
+    let (x_label, y_label) = ("round".to_owned(), "cumulative regret".to_owned());
+    CurvesFigure::new(Curves { x_label, y_label, panels, ..Curves::default() }).expect("valid").svg()
+}
+
+#[test]
+fn five_panels_show_every_line_band_and_name() {
+    let finals = [
+        [0.3, 45.0, 80_000.0, 52.0, 9_000.0],
+        [310.0, 420.0, 395.0, 330.0, 820.0],
+        [100.0, 100.0, 100.0, 100.0, 100.0],
+        [0.0, 0.0, 0.0, 0.0, 90.0],
+        [1e-7, 2e-7, 3e-7, 3e-7, 4e-7],
+    ];
+    let svg = curves(finals.iter().map(|finals| panel("A problem", finals)).collect());
+    let drawn = Drawn::new(&svg);
+    drawn.assert_readable();
+    let counts = ["panel", "line", "band", "legend-name", "panel-title"].map(|class| drawn.count(class));
+    assert_eq!(counts, [5, 25, 25, 5, 5]);
+    let labels = drawn.texts("label");
+    assert_eq!(labels.iter().filter(|label| *label == "Greedy").count(), 5);
+}
+
+#[test]
+fn a_wide_range_gets_a_logarithmic_axis_and_a_narrow_one_does_not() {
+    let svg = curves(vec![panel("", &[0.3, 80_000.0]), panel("", &[10.0, 40.0])]);
+    let drawn = Drawn::new(&svg);
+    assert_eq!(drawn.texts("note"), ["log scale"]);
+    let ticks = drawn.texts("y-tick");
+    assert_eq!(ticks[..3], ["≤ 0.01", "0.1", "1"]);
+    assert!(ticks.contains(&"100,000".to_owned()) && ticks.contains(&"40".to_owned()), "{ticks:?}");
+    assert_eq!(drawn.texts("x-tick")[..5], ["0", "5k", "10k", "15k", "20k"]);
+}
+
+#[test]
+fn the_scale_that_was_asked_for_is_drawn() {
+    let ask = |y_scale, finals: &[f64]| {
+        let svg = curves(vec![CurvesPanel { y_scale, ..panel("", finals) }]);
+        Drawn::new(&svg).count("note") == 1
+    };
+    assert!(ask(AxisScale::Log, &[10.0, 11.0]));
+    assert!(!ask(AxisScale::Linear, &[0.3, 80_000.0]));
+}
+
+#[test]
+fn unusual_series_are_drawn_inside_their_panels() {
+    let cases = [
+        Series::new("one point", [5.0], [2.0]).with_band([1.0], [3.0]),
+        Series::new("constant", [0.0, 1.0], [7.0, 7.0]),
+        Series::new("zero", [0.0, 1.0], [0.0, 0.0]),
+        Series::new("negative", [-2.0, -1.0], [-5.0, -9.0]),
+        Series::new("huge", [0.0, 1e99], [0.0, 1e99]),
+        Series::new("tiny", [0.0, 1e-99], [0.0, 1e-99]),
+        Series::new("nearly constant", [0.0, 1.0], [1e6, 1e6 + 1e-3]),
+        Series::new("far from zero", [2_000_000.0, 2_000_010.0], [1.0, 2.0]),
+    ];
+    for series in cases {
+        for y_scale in [AxisScale::Auto, AxisScale::Linear, AxisScale::Log] {
+            for x_scale in [AxisScale::Auto, AxisScale::Log] {
+                let panels =
+                    vec![CurvesPanel { y_scale, series: vec![series.clone()], ..CurvesPanel::default() }];
+                let figure =
+                    CurvesFigure::new(Curves { x_scale, panels, ..Curves::default() }).expect("valid");
+                let svg = figure.svg();
+                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}: {svg}", series.name);
+                let drawn = Drawn::new(&svg);
+                drawn.assert_readable();
+                assert!(drawn.count("y-tick") >= 2, "{} {y_scale:?}: {svg}", series.name);
+                assert_eq!(drawn.count("line"), 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn thirty_lines_that_end_together_keep_their_labels_apart() {
+    let series = (0..30).map(|index| regret(&format!("policy number {index}"), 50.0)).collect();
+    let svg = curves(vec![CurvesPanel { series, ..CurvesPanel::default() }]);
+    let drawn = Drawn::new(&svg);
+    drawn.assert_readable();
+    assert!(drawn.count("leader") > 20);
+}
+
+#[test]
+fn a_name_keeps_its_colour_and_dashes_across_figures() {
+    let palette = Palette::new(NAMES);
+    let looks = |panel: CurvesPanel| {
+        let curves = Curves { palette: palette.clone(), panels: vec![panel], ..Curves::default() };
+        let svg = CurvesFigure::new(curves).expect("valid").svg();
+        let drawn = Drawn::new(&svg);
+        let line =
+            drawn.of_class("line").into_iter().find(|line| line.attribute("data-name") == Some("Greedy"));
+        let line = line.expect("drawn");
+        ["stroke", "stroke-dasharray"].map(|name| line.attribute(name).unwrap_or_default().to_owned())
+    };
+    let alone = CurvesPanel { series: vec![regret("Greedy", 3.0)], ..CurvesPanel::default() };
+    assert_eq!(looks(panel("", &[1.0, 2.0, 3.0, 4.0, 5.0])), looks(alone));
+}
+
+#[test]
+fn markers_and_slopes_are_drawn_on_logarithmic_axes() {
+    let x = [100.0, 1_000.0, 10_000.0];
+    let reference = |name: &str, slope, through| Reference { name: name.into(), slope, through };
+    let panel = CurvesPanel {
+        y_scale: AxisScale::Log,
+        series: vec![Series::new("measured", x, [10.0, 31.0, 100.0])],
+        references: vec![
+            reference("slope 1/2", 0.5, (100.0, 5.0)),
+            reference("slope 3", 3.0, (100.0, 20.0)),
+            reference("elsewhere", 0.0, (100.0, 1e9)),
+        ],
+        ..CurvesPanel::default()
+    };
+    let (x_scale, marks) = (AxisScale::Log, Marks::Points);
+    let figure = CurvesFigure::new(Curves { x_scale, marks, panels: vec![panel], ..Curves::default() });
+    let svg = figure.expect("valid").svg();
+    let drawn = Drawn::new(&svg);
+    drawn.assert_readable();
+    assert_eq!((drawn.count("marker"), drawn.count("reference")), (3, 2));
+    let half = drawn.of_class("reference")[0].attribute("d").expect("a path").to_owned();
+    assert_eq!(half.matches('L').count(), 1, "a power law is straight on logarithmic axes: {half}");
+}
+
+#[test]
+fn shares_fill_the_panel_whatever_their_unit() {
+    let share = |name: String, size: Vec<f64>| Share { name, size };
+    let layers = (0..16).map(|layer| share(layer.to_string(), vec![1.0, f64::from(layer), 0.0])).collect();
+    let branches =
+        vec![share("online".into(), vec![0.0, 3.0, 9.0]), share("pooled".into(), vec![4.0, 3.0, 1.0])];
+    let panel =
+        |shares, colors| SharesPanel { title: "By kind".into(), x: vec![0.0, 10.0, 20.0], shares, colors };
+    let panels =
+        vec![panel(layers, ShareColors::Ramp), panel(branches, ShareColors::Names(Palette::default()))];
+    let shares = Shares { x_label: "round".into(), y_label: "share".into(), panels, ..Shares::default() };
+    let svg = SharesFigure::new(shares).expect("valid").svg();
+    let drawn = Drawn::new(&svg);
+    drawn.assert_readable();
+    assert_eq!((drawn.count("panel"), drawn.count("share"), drawn.count("key-name")), (2, 18, 18));
+    assert_eq!(drawn.texts("y-tick")[..6], ["0%", "20%", "40%", "60%", "80%", "100%"]);
+    let fills: Vec<_> =
+        drawn.of_class("share").iter().map(|area| area.attribute("fill").map(str::to_owned)).collect();
+    assert!((1..16).all(|index| !fills[..index].contains(&fills[index])), "layers differ in colour");
+}
+
+#[test]
+fn shrinking_outlines_keep_their_labels_apart_and_their_aspect() {
+    let outline = |name: &str, radius: f64| Outline {
+        name: name.into(),
+        points: (0..60)
+            .map(|k| f64::from(k) / 9.55)
+            .map(|t| (1.0 + radius * t.cos(), radius * t.sin()))
+            .collect(),
+        center: Some((1.0, 0.0)),
+        style: OutlineStyle::Filled,
+    };
+    let panel = |radius: f64| EllipsesPanel {
+        title: "After a while".into(),
+        outlines: vec![outline("online", radius), outline("pooled", radius / 2.0), outline("logs", 0.9)],
+        truth: Some((1.0, 0.0)),
+    };
+    let panels = [1.0, 0.3, 0.1, 0.0].map(panel).to_vec();
+    let svg = EllipsesFigure::new(Ellipses { panels, ..Ellipses::default() }).expect("valid").svg();
+    let drawn = Drawn::new(&svg);
+    drawn.assert_readable();
+    let counts = ["panel", "outline", "center", "truth", "label"].map(|class| drawn.count(class));
+    assert_eq!(counts, [4, 12, 12, 4, 16]);
+    let d = drawn.of_class("outline")[0].attribute("d").expect("a path").to_owned();
+    let numbers: Vec<f64> = d.split(['M', 'L', ' ']).filter_map(|part| part.parse().ok()).collect();
+    let span = |offset: usize| {
+        let values = || numbers.iter().skip(offset).step_by(2).copied();
+        values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min)
+    };
+    assert!((span(0) - span(1)).abs() < 1.0, "a circle stays round: {} by {}", span(0), span(1));
+}
+
+#[test]
+fn bars_are_as_long_as_their_values() {
+    let bars = vec![
+        Bar::new("LinUCB", 80.0).with_error(70.0, 95.0),
+        Bar::new("MinUCB", 40.0),
+        Bar::new("none", 0.0),
+    ];
+    let groups = vec![
+        BarGroup { title: "Aligned logs".into(), bars: bars.clone() },
+        BarGroup { title: "Drift".into(), bars },
+    ];
+    for scale in [AxisScale::Linear, AxisScale::Log] {
+        let bars =
+            Bars { scale, value_label: "final regret".into(), groups: groups.clone(), ..Bars::default() };
+        let svg = BarsFigure::new(bars).expect("valid").svg();
+        let drawn = Drawn::new(&svg);
+        drawn.assert_readable();
+        let widths: Vec<f64> = drawn.of_class("bar").iter().map(|bar| number(*bar, "width")).collect();
+        assert_eq!((widths.len(), drawn.count("error")), (6, 2));
+        assert!(widths[0] > widths[1] && widths[2].abs() < 1e-9, "{widths:?}");
+        if scale == AxisScale::Linear {
+            assert!((widths[0] - 2.0 * widths[1]).abs() < 0.1, "{widths:?}");
+        }
+    }
+}
+
+#[test]
+fn any_text_is_escaped_and_fits() {
+    let hostile = "<script>alert(\"&\")</script> '\u{1}' ".repeat(5);
+    let series = vec![regret(&hostile, 3.0), regret("", 4.0)];
+    let panels = vec![CurvesPanel { title: hostile.clone(), series, ..CurvesPanel::default() }];
+    let (title, x_label, y_label) = (hostile.clone(), hostile.clone(), hostile);
+    let curves = Curves { title, x_label, y_label, panels, ..Curves::default() };
+    let svg = CurvesFigure::new(curves).expect("valid").svg();
+    Drawn::new(&svg).assert_readable();
+    assert!(!svg.contains("<script"));
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let draw = || curves(vec![panel("Aligned logs", &[0.3, 45.0])]);
+    assert_eq!(draw(), draw());
+    assert_eq!(png(&draw(), 0.4).expect("pixels"), png(&draw(), 0.4).expect("pixels"));
+}
+
+#[test]
+fn long_lines_lose_points_that_nobody_sees() {
+    let x: Vec<f64> = (0..50_000).map(f64::from).collect();
+    let mean: Vec<f64> = x.iter().map(|t| t.sqrt()).collect();
+    let svg =
+        curves(vec![CurvesPanel { series: vec![Series::new("long", x, mean)], ..CurvesPanel::default() }]);
+    assert!(svg.len() < 10_000, "{} bytes", svg.len());
+}

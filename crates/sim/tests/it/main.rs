@@ -1,0 +1,6 @@
+//! Worlds and the runner from outside.
+
+mod runner;
+#[cfg(not(debug_assertions))]
+mod studies;
+mod worlds;

@@ -1,0 +1,84 @@
+//! The runner: common random numbers, runs that differ, and bounds that hold.
+
+use std::sync::atomic::AtomicBool;
+
+use truenorth::Preset;
+use truenorth_sim::{Error, Job, Panel, PolicySpec, Reading, RunOutcome, Study, play, play_run};
+
+fn panel(policies: &[Preset], horizon: u64) -> Panel {
+    let reading = Reading { policies: Some(policies.to_vec()), horizon, runs: 6, ..Reading::default() };
+    Study::Bias.figure(&reading).panels.swap_remove(2)
+}
+
+/// All that a policy did, its time aside.
+fn without_time(mut outcome: RunOutcome) -> RunOutcome {
+    outcome.policies.iter_mut().for_each(|policy| policy.seconds = 0.0);
+    outcome
+}
+
+#[test]
+fn a_policy_does_not_notice_who_else_plays() {
+    let alone = play_run(&panel(&[Preset::Oful], 300), 3).unwrap();
+    let together =
+        play_run(&panel(&[Preset::SupLinUcb, Preset::WarmSupLinUcb, Preset::Oful], 300), 3).unwrap();
+    assert_eq!(alone.policies[0].regret, together.policies[2].regret);
+}
+
+#[test]
+fn runs_and_seeds_differ_and_repeat() {
+    let panel = panel(&[Preset::Oful], 200);
+    let regret = |panel: &Panel, run| play_run(panel, run).unwrap().policies[0].regret.total();
+    assert_eq!(regret(&panel, 1).to_bits(), regret(&panel, 1).to_bits());
+    assert_ne!(regret(&panel, 1).to_bits(), regret(&panel, 2).to_bits());
+    let other = Panel { seed: 43, ..panel.clone() };
+    assert_ne!(regret(&panel, 1).to_bits(), regret(&other, 1).to_bits());
+}
+
+#[test]
+fn threads_change_nothing_but_the_time() {
+    let panels = [panel(&[Preset::SupLinUcb, Preset::EllipsoidalMinUcb3d], 400)];
+    let jobs: Vec<Job> = (0..6).map(|run| Job { panel: 0, run }).collect();
+    let outcomes = [1, 2, 3].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let played = pool.install(|| play::<Error>(&panels, &jobs, &AtomicBool::new(false), |_, _| Ok(())));
+        played.unwrap().into_iter().map(|(job, outcome)| (job, without_time(outcome))).collect::<Vec<_>>()
+    });
+    assert_eq!(outcomes[0].iter().map(|(job, _)| job.run).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(outcomes[0], outcomes[1]);
+    assert_eq!(outcomes[0], outcomes[2]);
+}
+
+#[test]
+fn nothing_starts_after_a_stop_and_failures_end_the_play() {
+    let panels = [panel(&[Preset::Oful], 50)];
+    let jobs = [Job { panel: 0, run: 0 }];
+    let stopped = play::<Error>(&panels, &jobs, &AtomicBool::new(true), |_, _| Ok(())).unwrap();
+    assert!(stopped.is_empty());
+    let refused = Error::SameName { name: "x".to_owned() };
+    let failed = play(&panels, &jobs, &AtomicBool::new(false), |_, _| Err(refused.clone()));
+    assert_eq!(failed, Err(refused));
+}
+
+#[test]
+fn shares_count_every_round_once() {
+    let outcome = play_run(&panel(&[Preset::EllipsoidalMinUcb], 777), 0).unwrap();
+    let shares = &outcome.policies[0].shares;
+    assert_eq!(shares.layers().iter().flatten().sum::<u64>(), 777);
+    let informed = shares.informed().iter().sum::<u64>() as f64 / 777.0;
+    assert!((informed - outcome.policies[0].pooled_share).abs() < 1e-12 && informed > 0.0);
+}
+
+#[test]
+fn panels_that_make_no_sense_are_refused() {
+    let good = panel(&[Preset::Oful], 10);
+    let says = |panel: &Panel| play_run(panel, 0).unwrap_err().to_string();
+    assert_eq!(says(&Panel { runs: 0, ..good.clone() }), "`runs` must be at least 1, but is 0");
+    assert_eq!(says(&Panel { horizon: 0, ..good.clone() }), "`horizon` must be at least 1, but is 0");
+    assert_eq!(
+        says(&Panel { delta: 2.0, ..good.clone() }),
+        "policy \"oful\": `delta` must be strictly between 0 and 1, but is 2"
+    );
+    let twice = vec![PolicySpec::preset(Preset::Oful), PolicySpec::preset(Preset::Oful)];
+    assert_eq!(says(&Panel { policies: twice, ..good.clone() }), "two policies are named \"oful\"");
+    assert_eq!(says(&Panel { policies: vec![], ..good }), "`policies` must be at least one, but is 0");
+}
