@@ -29,9 +29,22 @@ pub(crate) fn text(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Final regret, mean and standard error, of every policy in every panel.
+/// Final regret, mean and standard error, of every policy in every panel, and the conflicts met.
 pub(crate) fn final_regret(results: &Results) -> String {
-    results.figures.iter().map(figure_text).collect::<Vec<_>>().join("\n")
+    let tables = results.figures.iter().map(|figure| figure_text(figure) + &conflicts(figure));
+    tables.collect::<Vec<_>>().join("\n")
+}
+
+/// Conflicts are rare, so they are told in words where they happen.
+fn conflicts(figure: &FigureResult) -> String {
+    let mut text = String::new();
+    for panel in &figure.panels {
+        for policy in panel.policies.iter().filter(|policy| policy.conflicts > 0.0) {
+            let (panel, name, count) = (&panel.name, &policy.name, number(policy.conflicts));
+            text += &format!("{panel}: {name} met {count} conflicts a run, intervals that refute what it was told\n");
+        }
+    }
+    text
 }
 
 /// One table for all panels that the same policies play in.

@@ -151,8 +151,8 @@ impl Policy {
     pub fn intervals(&mut self, layer: u32, actions: Actions<'_>) -> Result<&[ActionInterval]> {
         check::length("a feature vector", self.params.dimension, actions.dimension())?;
         if layer > self.last_layer() {
-            let last = f64::from(self.last_layer());
-            return Err(Error::Parameter { name: "layer", range: "at most the last layer", value: last });
+            let value = f64::from(layer);
+            return Err(Error::Parameter { name: "layer", range: "at most the last layer", value });
         }
         self.workspace.candidates.clear();
         self.workspace.candidates.extend(0..actions.count());
