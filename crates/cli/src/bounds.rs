@@ -138,8 +138,12 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
             let policy = Policy::new(read_params(folder)?).map_err(wrong)?;
             let horizon = policy.params().horizon.unwrap_or(1);
             let forecast = forecast(&policy, *actions, horizon, arguments.constant).map_err(wrong)?;
-            let forecast =
-                forecast.ok_or_else(|| Failure::in_file(&path, "there is no certificate to bound with"))?;
+            let forecast = forecast.ok_or_else(|| {
+                Failure::in_file(
+                    &path,
+                    "the bounds before play need a layered policy with full pooling and a fixed certificate",
+                )
+            })?;
             if arguments.json {
                 json(&forecast)?
             } else {
@@ -158,6 +162,12 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
 }
 
 fn figure_text(figure: &Figure, arguments: &Arguments) -> Result<String, Failure> {
+    // What cannot be bounded is refused before the work is done.
+    for panel in &figure.panels {
+        let (dimension, actions) = (panel.world.dimension, panel.world.actions());
+        fallback(dimension, panel.delta, actions, panel.horizon, arguments.constant)
+            .map_err(truenorth_sim::Error::from)?;
+    }
     let played = play_figures(std::slice::from_ref(figure), None, 0)?;
     let bounds = figure.panels.iter().zip(&played.bounds[0]);
     let panels: Vec<PanelBounds> = bounds
@@ -193,7 +203,8 @@ fn figure_text(figure: &Figure, arguments: &Arguments) -> Result<String, Failure
 fn panel_bounds(panel: &Panel, runs: &[Vec<RunBound>], constant: f64) -> Result<PanelBounds, Failure> {
     let (_, policies) = prepare_run(panel, 0)?;
     let actions = panel.world.actions();
-    let fallback = fallback(&policies[0], actions, panel.horizon, constant);
+    let fallback = fallback(panel.world.dimension, panel.delta, actions, panel.horizon, constant)
+        .map_err(truenorth_sim::Error::from)?;
     let mut bounds = PanelBounds {
         name: panel.name.clone(),
         horizon: panel.horizon,
@@ -209,19 +220,16 @@ fn panel_bounds(panel: &Panel, runs: &[Vec<RunBound>], constant: f64) -> Result<
             continue;
         }
         let count = checks.len() as f64;
-        let logs_pay = match (&forecast, &fallback) {
-            (Some(forecast), Ok(fallback)) => {
-                let bias = AlignedBias::new(forecast.bias_scale, 1.0).map_err(truenorth_sim::Error::from)?;
-                let mut paying = 0.0;
-                for (_, check) in &checks {
-                    let regime =
-                        better_regime(&check.path()?, &bias, fallback).map_err(truenorth_sim::Error::from)?;
-                    paying += f64::from(u8::from(regime.logs_pay()));
-                }
-                Some(paying / count)
+        let mut logs_pay = None;
+        for (_, check) in &checks {
+            if let (Some(scale), true) = (check.bias_scale, forecast.is_some()) {
+                // Each run with its own logs and drift: ρ √c is the scale of a bias with alignment 1.
+                let bias = AlignedBias::new(scale, 1.0).map_err(truenorth_sim::Error::from)?;
+                let regime =
+                    better_regime(&check.path()?, &bias, &fallback).map_err(truenorth_sim::Error::from)?;
+                *logs_pay.get_or_insert(0.0) += f64::from(u8::from(regime.logs_pay())) / count;
             }
-            _ => None,
-        };
+        }
         bounds.policies.push(Measured {
             name: spec.name.clone(),
             mean_regret: checks.iter().map(|(regret, _)| regret).sum::<f64>() / count,
@@ -237,18 +245,13 @@ fn panel_bounds(panel: &Panel, runs: &[Vec<RunBound>], constant: f64) -> Result<
 }
 
 fn fallback(
-    policy: &Policy,
+    dimension: usize,
+    delta: f64,
     actions: usize,
     horizon: u64,
     constant: f64,
 ) -> truenorth::Result<OnlineFallback> {
-    OnlineFallback::new(FallbackParams {
-        horizon,
-        actions,
-        dimension: policy.params().dimension,
-        delta_online: policy.params().delta / 3.0,
-        constant,
-    })
+    OnlineFallback::new(FallbackParams { horizon, actions, dimension, delta_online: delta / 3.0, constant })
 }
 
 /// For policies that are told a certificate; a learned one is not known before play.
@@ -258,7 +261,7 @@ fn forecast(
     horizon: u64,
     constant: f64,
 ) -> truenorth::Result<Option<Forecast>> {
-    let pooled = matches!(policy.params().branches, truenorth::Branches::Both | truenorth::Branches::Pooled);
+    let pooled = policy.has_regret_bound() && policy.params().branches != truenorth::Branches::Online;
     let (Some(certificate), true, true) = (policy.certificate(), pooled, policy.epochs().is_empty()) else {
         return Ok(None);
     };
@@ -272,7 +275,10 @@ fn forecast(
         offline_radius: policy.offline_radius(),
         spectral_envelope: spectral.envelope,
         spectral_bound: spectral.regret,
-        online_fallback: fallback(policy, actions, horizon, constant)?.bound(),
+        online_fallback: {
+            let params = policy.params();
+            fallback(params.dimension, params.delta, actions, horizon, constant)?.bound()
+        },
     }))
 }
 

@@ -50,6 +50,7 @@ pub(crate) fn play_figures(
     for panel in &panels {
         panel.check()?;
     }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(Failure::threads)?;
     let (journal, mut outcomes) = match folder {
         None => (None, HashMap::new()),
         Some(folder) => {
@@ -72,7 +73,6 @@ pub(crate) fn play_figures(
 
     catch_interrupts();
     let progress = progress_bar(all.len(), outcomes.len());
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(Failure::threads)?;
     let finished = |job: Job, outcome: &RunOutcome| {
         progress.inc(1);
         journal.as_ref().map_or(Ok(()), |journal| journal.keep(job, outcome))
@@ -131,6 +131,7 @@ pub(crate) fn catch_interrupts() {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(1);
         }
+        eprintln!("\nfinishing the runs under way; Ctrl-C again quits at once");
     });
 }
 

@@ -123,6 +123,6 @@ fn norm_bound(entry: &Entry<'_>) -> Result<NormBound, Failure> {
     if matches!(entry.text(), Ok("truth")) {
         return Ok(NormBound::Truth);
     }
-    let range = Range { words: "\"truth\" or a number from 0 to 1e100", ..NOT_NEGATIVE };
+    let range = Range { words: "\"truth\" or a number from 0 to 1e50", ..NOT_NEGATIVE };
     entry.number(range).map(NormBound::Given)
 }

@@ -13,6 +13,9 @@ pub(crate) enum Failure {
     /// A file's content is wrong.
     #[error("{place}: {reason}")]
     Input { place: String, reason: String },
+    /// Arguments that do not go together.
+    #[error("{0}")]
+    Call(String),
     /// An experiment is described wrongly.
     #[error("{0}")]
     Experiment(#[from] truenorth_sim::Error),
@@ -29,20 +32,25 @@ pub(crate) enum Failure {
     #[error("cannot start the threads: {0}")]
     Threads(String),
     /// Ctrl-C.
-    #[error("interrupted after {finished} of {total} runs{}", kept(folder.as_deref()))]
+    #[error("interrupted after {finished}{} runs{}", of(*total), kept(folder.as_deref()))]
     Interrupted { finished: usize, total: usize, folder: Option<PathBuf> },
 }
 
+fn of(total: usize) -> String {
+    if total == 0 { String::new() } else { format!(" of {total}") }
+}
+
 fn kept(folder: Option<&Path>) -> String {
-    folder.map_or_else(String::new, |folder| {
-        format!("; they are kept in {}, and the same command goes on from there", folder.display())
-    })
+    folder.map_or_else(
+        || "; none of them is kept".to_owned(),
+        |folder| format!("; they are kept in {}, and the same command goes on from there", folder.display()),
+    )
 }
 
 impl Failure {
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::File { .. } | Self::Input { .. } | Self::Experiment(_) => 2,
+            Self::File { .. } | Self::Input { .. } | Self::Call(_) | Self::Experiment(_) => 2,
             Self::Write { .. }
             | Self::Output(_)
             | Self::Drawing { .. }

@@ -82,7 +82,14 @@ pub(crate) fn decisions_svg(
     figure: &Figure,
     shares: &[Vec<truenorth_sim::Shares>],
 ) -> Result<Option<String>, Failure> {
-    // Layers in the first rows, branches in the last: like stands beside like.
+    // Layers first, branches after them. A layer has the same colour in every panel, so all panels show
+    // the same layers.
+    let plays = |layer: &usize| {
+        let mut parts = shares.iter().flatten().flat_map(truenorth_sim::Shares::layers);
+        parts.any(|part| part.get(*layer).is_some_and(|&count| count > 0))
+    };
+    let used: Vec<usize> = (0..64).filter(plays).collect();
+    let span = used.first().copied().unwrap_or(0)..=used.last().copied().unwrap_or(0);
     let (mut panels, mut branches, mut telling) = (Vec::new(), Vec::new(), None);
     for (panel, shares) in figure.panels.iter().zip(shares) {
         let place = |name: &str| panel.policies.iter().position(|policy| policy.name == name);
@@ -92,11 +99,15 @@ pub(crate) fn decisions_svg(
         let parts = shares.informed().len();
         let x: Vec<f64> =
             (0..parts).map(|part| (part as f64 + 0.5) * panel.horizon as f64 / parts as f64).collect();
-        let by_layer =
-            |layer: usize| shares.layers().iter().map(|part| part[layer] as f64).collect::<Vec<_>>();
-        let layers = (0..shares.layers()[0].len())
-            .map(|layer| Share { name: format!("layer {layer}"), size: by_layer(layer) })
-            .filter(|share| share.size.iter().any(|&size| size > 0.0));
+        let by_layer = |layer: usize| {
+            shares
+                .layers()
+                .iter()
+                .map(|part| part.get(layer).map_or(0.0, |&count| count as f64))
+                .collect::<Vec<_>>()
+        };
+        let layers =
+            span.clone().map(|layer| Share { name: format!("layer {layer}"), size: by_layer(layer) });
         panels.push(SharesPanel {
             title: format!("{}: by layer", panel.name),
             x: x.clone(),

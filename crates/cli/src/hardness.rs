@@ -1,7 +1,7 @@
 //! `truenorth reproduce hardness`: the lower bounds, and the regret of real policies above them.
 
 use std::io;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use truenorth_report::{AxisScale, Curves, CurvesFigure, CurvesPanel, Marks, Reference, Series};
 use truenorth_sim::hardness::{
@@ -24,11 +24,13 @@ pub(crate) fn run(
     work: &Work,
     output: &mut impl io::Write,
 ) -> Result<(), Failure> {
-    make_folder(&work.out)?;
     catch_interrupts();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(work.threads).build().map_err(Failure::threads)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(work.threads)).build();
+    let pool = pool.map_err(Failure::threads)?;
     let bar = progress_bar(1, 0);
+    let finished = AtomicUsize::new(0);
     let progress = |done: u64, total: u64| {
+        finished.fetch_add(1, Ordering::Relaxed);
         bar.set_length(total);
         bar.set_position(done);
     };
@@ -46,8 +48,10 @@ pub(crate) fn run(
     bar.finish_and_clear();
     let studies = studies?;
     if STOP.load(Ordering::Relaxed) {
-        return Err(Failure::Interrupted { finished: 0, total: studies.len(), folder: None });
+        let (finished, total) = (finished.into_inner(), 0);
+        return Err(Failure::Interrupted { finished, total, folder: None });
     }
+    make_folder(&work.out)?;
     let title = "A bound on the drift's length alone does not say which logs can be used (Theorem 5)";
     let mut written =
         write_figure(&work.out, "impossibility", &svg("impossibility", title, &studies[..1])?)?.to_vec();
@@ -103,7 +107,7 @@ fn svg(name: &str, title: &str, studies: &[Growth]) -> Result<String, Failure> {
             .filter(|_| studies.len() == 1)
             .map_or("arms m, horizon T or budget v, as the panel says", |growth| &growth.x_label)
             .to_owned(),
-        y_label: "regret".to_owned(),
+        y_label: "regret, ± 2 standard errors".to_owned(),
         x_scale: AxisScale::Log,
         marks: Marks::Points,
         palette: palette(),

@@ -20,7 +20,8 @@ const CORNERS: usize = 90;
 pub(crate) fn svg() -> Result<String, Failure> {
     let panels = panels().map_err(|error| Failure::drawing("idea")(error))?;
     let ellipses = Ellipses {
-        title: "What is known about two coefficients: the logs are sharp but one of them drifted".to_owned(),
+        title: "What is known about two coefficients: the logs are sharp, but the second has drifted since"
+            .to_owned(),
         x_label: "first coefficient".to_owned(),
         y_label: "second coefficient".to_owned(),
         truth_name: "live truth".to_owned(),

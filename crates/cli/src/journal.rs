@@ -14,9 +14,6 @@ use truenorth_sim::{Job, RunOutcome};
 
 use crate::failure::Failure;
 
-/// Name of the file, in the folder of the results; it is gone when they are complete.
-pub(crate) const FILE_NAME: &str = "unfinished-runs.bin";
-
 /// An open journal.
 pub(crate) struct Journal {
     path: PathBuf,
@@ -24,10 +21,10 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of a folder and reads the runs that it holds of this same experiment; those
-    /// of another experiment are thrown away.
+    /// Opens the journal of an experiment in a folder and reads the runs that it holds. Experiments have
+    /// files of their own, named by a hash; each is gone when its results are complete.
     pub(crate) fn open(folder: &Path, experiment: &str) -> Result<(Self, HashMap<Job, RunOutcome>), Failure> {
-        let path = folder.join(FILE_NAME);
+        let path = folder.join(format!("unfinished-{:08x}.bin", crc32fast::hash(experiment.as_bytes())));
         let failed = Failure::write(&path);
         let mut file = OpenOptions::new()
             .read(true)
@@ -36,6 +33,12 @@ impl Journal {
             .truncate(false)
             .open(&path)
             .map_err(&failed)?;
+        if !file.metadata().map_err(&failed)?.is_file() {
+            return Err(failed(io::Error::other("it is not a file")));
+        }
+        if file.try_lock().is_err() {
+            return Err(failed(io::Error::other("another truenorth is at work on the same experiment")));
+        }
         let mut content = Vec::new();
         file.read_to_end(&mut content).map_err(&failed)?;
         let (runs, length) = read(&content, experiment);

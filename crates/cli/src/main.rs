@@ -43,13 +43,13 @@ enum Command {
         #[arg(long, value_name = "DIR", default_value = "demo")]
         out: PathBuf,
         /// Threads; 0 takes all cores
-        #[arg(long, default_value_t = 0)]
-        threads: usize,
+        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
+        threads: u16,
     },
     /// Play the paper's studies, draw its figures and print the final regret of every policy
     ///
     /// Writes <figure>.svg, <figure>.png and results.json. Ctrl-C keeps the runs that are finished; the
-    /// same command goes on from them.
+    /// same command goes on from them (not for hardness, which takes seconds).
     #[command(
         after_help = "Examples:\n  truenorth reproduce main --runs 10\n  truenorth reproduce all --out paper\n  truenorth reproduce ablation --policies suplinucb,oful --as-printed"
     )]
@@ -104,7 +104,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, output: &mut impl io::Write) -> Result<(), Failure> {
     match &cli.command {
-        Command::Demo { out, threads } => demo::run(out, *threads, output),
+        Command::Demo { out, threads } => demo::run(out, usize::from(*threads), output),
         Command::Replay { problem } => replay::run(problem, output),
         Command::Reproduce(arguments) => reproduce::run(arguments, output),
         Command::Simulate { file, work } => {

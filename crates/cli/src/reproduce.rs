@@ -40,8 +40,8 @@ pub(crate) struct Work {
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
     /// Threads; 0 takes all cores. The results are the same for any number
-    #[arg(long, default_value_t = 0)]
-    pub(crate) threads: usize,
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub(crate) threads: u16,
     /// Print results.json instead of a table
     #[arg(long)]
     pub(crate) json: bool,
@@ -52,12 +52,12 @@ pub(crate) struct Arguments {
     /// Figure to reproduce
     #[arg(value_enum, default_value = "all")]
     figure: Which,
-    /// Runs of each panel [default: 50]
+    /// Runs of each panel [default: 50; hardness: 64 and 32]
     #[arg(long)]
     runs: Option<u64>,
-    /// Rounds of a run
-    #[arg(long, default_value_t = 20_000)]
-    horizon: u64,
+    /// Rounds of a run [default: 20000]
+    #[arg(long)]
+    horizon: Option<u64>,
     /// Base seed; with a run's number it determines everything that is drawn
     #[arg(long, default_value_t = 42)]
     seed: u64,
@@ -68,8 +68,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     as_printed: bool,
     /// What policies with a fixed certificate are told
-    #[arg(long, value_enum, default_value = "coordinate")]
-    certificate: Told,
+    #[arg(long, value_enum)]
+    certificate: Option<Told>,
     #[command(flatten)]
     work: Work,
 }
@@ -80,13 +80,13 @@ fn preset(name: &str) -> Result<Preset, String> {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<(), Failure> {
     let reading = Reading {
-        horizon: arguments.horizon,
+        horizon: arguments.horizon.unwrap_or(20_000),
         runs: arguments.runs.unwrap_or(50),
         seed: arguments.seed,
         norm_bound: if arguments.as_printed { NormBound::Given(1.0) } else { NormBound::Truth },
         certificate: match arguments.certificate {
-            Told::Coordinate => CertificateKind::Coordinate,
-            Told::Isotropic => CertificateKind::Isotropic,
+            None | Some(Told::Coordinate) => CertificateKind::Coordinate,
+            Some(Told::Isotropic) => CertificateKind::Isotropic,
         },
         policies: arguments.policies.clone(),
     };
@@ -96,7 +96,20 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
         Which::Ablation => &[Study::Ablation],
         Which::Coverage => &[Study::Coverage],
         Which::All => &Study::ALL,
-        Which::Hardness => return hardness::run(arguments.runs, arguments.seed, &arguments.work, output),
+        Which::Hardness => {
+            let given = [
+                ("--horizon", arguments.horizon.is_some()),
+                ("--policies", arguments.policies.is_some()),
+                ("--as-printed", arguments.as_printed),
+                ("--certificate", arguments.certificate.is_some()),
+            ];
+            if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
+                return Err(Failure::Call(format!(
+                    "{flag} does not go with hardness, whose instances are the proofs'"
+                )));
+            }
+            return hardness::run(arguments.runs, arguments.seed, &arguments.work, output);
+        }
     };
     let figures: Vec<Figure> = studies.iter().map(|study| study.figure(&reading)).collect();
     run_figures(&figures, &arguments.work, output)
@@ -108,7 +121,7 @@ pub(crate) fn run_figures(
     work: &Work,
     output: &mut impl io::Write,
 ) -> Result<(), Failure> {
-    let played = play_figures(figures, Some(&work.out), work.threads)?;
+    let played = play_figures(figures, Some(&work.out), usize::from(work.threads))?;
     let written = figures::write(figures, &played, &work.out)?;
     let text = if work.json {
         figures::results_json(&played.results)?

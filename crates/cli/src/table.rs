@@ -37,14 +37,13 @@ pub(crate) fn final_regret(results: &Results) -> String {
 
 /// Conflicts are rare, so they are told in words where they happen.
 fn conflicts(figure: &FigureResult) -> String {
-    let mut text = String::new();
-    for panel in &figure.panels {
-        for policy in panel.policies.iter().filter(|policy| policy.conflicts > 0.0) {
-            let (panel, name, count) = (&panel.name, &policy.name, number(policy.conflicts));
-            text += &format!("{panel}: {name} met {count} conflicts a run, intervals that refute what it was told\n");
-        }
-    }
-    text
+    let policies =
+        figure.panels.iter().flat_map(|panel| panel.policies.iter().map(move |policy| (panel, policy)));
+    let met = policies.filter(|(_, policy)| policy.conflicts > 0.0).map(|(panel, policy)| {
+        let (panel, name, count) = (&panel.name, &policy.name, number(policy.conflicts));
+        format!("{panel}: {name} met {count} conflicts a run, intervals that refute what it was told\n")
+    });
+    met.collect()
 }
 
 /// One table for all panels that the same policies play in.
@@ -56,7 +55,11 @@ fn figure_text(figure: &FigureResult) -> String {
         for panel in panels {
             let cells = panel.policies.iter().map(|policy| {
                 let regret = policy.final_regret;
-                format!("{} ± {}", number(regret.mean), short(regret.stderr))
+                match panel.runs {
+                    // One run says nothing about its own error.
+                    1 => number(regret.mean),
+                    _ => format!("{} ± {}", number(regret.mean), short(regret.stderr)),
+                }
             });
             rows.push([panel.name.clone()].into_iter().chain(cells).collect());
         }

@@ -51,10 +51,9 @@ impl Panel {
     /// Checks everything that does not depend on what is drawn.
     pub fn check(&self) -> Result<()> {
         self.world.check()?;
-        for (name, value) in [("runs", self.runs), ("horizon", self.horizon)] {
-            if value == 0 {
-                return Err(Error::Number { name, range: "at least 1", value: 0.0 });
-            }
+        check_runs(self.runs)?;
+        if self.horizon == 0 {
+            return Err(Error::Number { name: "horizon", range: "at least 1", value: 0.0 });
         }
         if self.policies.is_empty() {
             return Err(Error::Number { name: "policies", range: "at least one", value: 0.0 });
@@ -65,5 +64,14 @@ impl Panel {
             }
         }
         Ok(())
+    }
+}
+
+/// Every run is kept until the last one is done, so their number has an end.
+pub(crate) fn check_runs(runs: u64) -> Result<()> {
+    match runs {
+        0 => Err(Error::Number { name: "runs", range: "at least 1", value: 0.0 }),
+        1..=1_000_000 => Ok(()),
+        _ => Err(Error::Number { name: "runs", range: "at most 1000000", value: runs as f64 }),
     }
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use truenorth::theory::{LayerPath, PooledPath, PooledRadius, RadiusParams};
-use truenorth::{Actions, Branches, Layering, Observation, Policy, Pooling};
+use truenorth::theory::{AlignedBias, LayerPath, PooledPath, PooledRadius, RadiusParams};
+use truenorth::{Actions, Observation, Policy};
 
 use crate::error::{Error, Result};
 use crate::observer::{Observer as _, RegretCurve, Shares, Step, thinned_rounds};
@@ -44,6 +44,8 @@ pub struct BoundCheck {
     pub radius: RadiusParams,
     /// See `radius`.
     pub layers: Vec<LayerPath>,
+    /// ρ √c_align of this run's logs and certificate, where that is fixed.
+    pub bias_scale: Option<f64>,
 }
 
 impl BoundCheck {
@@ -113,8 +115,11 @@ pub fn play_run(panel: &Panel, run: u64) -> Result<RunOutcome> {
         policies.into_iter().map(|policy| Player::new(policy, panel.horizon)).collect();
     let [mut contexts, mut luck] = [2, 3].map(|purpose| stream(panel.seed, run, purpose));
     let mut block = Block::default();
-    for first in (0..panel.horizon).step_by(usize::try_from(BLOCK).unwrap_or(1)) {
-        let rounds = BLOCK.min(panel.horizon - first);
+    // Wide rounds come in smaller blocks: a block is at most 8 MB, or one round.
+    let width = (world.actions() * world.dimension) as u64;
+    let size = (1_000_000 / width.max(1)).clamp(1, BLOCK);
+    for first in (0..panel.horizon).step_by(usize::try_from(size).unwrap_or(1)) {
+        let rounds = size.min(panel.horizon - first);
         block.draw(world, &live, rounds, &mut contexts, &mut luck);
         for player in &mut players {
             let clock = Instant::now();
@@ -243,20 +248,18 @@ impl Player {
     }
 
     fn outcome(self) -> Result<PolicyOutcome> {
-        let params = self.policy.params();
-        let proven = params.layering == Layering::Layered
-            && match params.branches {
-                Branches::Online => true,
-                Branches::Both | Branches::Pooled => params.pooling == Pooling::Full,
-                Branches::Warm | Branches::Offline => false,
-            };
-        let bound = if proven {
+        let bound = if self.policy.has_regret_bound() {
             let (path, bias) = (self.policy.path()?, self.policy.routed_bias());
+            // A learned certificate changes with the epochs; Corollary 1 speaks of a fixed one.
+            let fixed = self.policy.certificate().filter(|_| self.policy.epochs().is_empty());
+            let precision = self.policy.offline().precision();
+            let aligned = fixed.map(|fixed| AlignedBias::of(precision, fixed.matrix(), fixed.radius()));
             Some(BoundCheck {
                 layerwise: path.layerwise_bound(bias)?,
                 coarse: path.coarse_bound(bias)?,
                 radius: *path.radius(),
                 layers: path.layers().to_vec(),
+                bias_scale: aligned.transpose()?.map(|aligned| aligned.scale()),
             })
         } else {
             None

@@ -139,6 +139,8 @@ impl World {
         };
         number("dimension", "at least 1", d as f64, d >= 1)?;
         number("noise", "at least 0", self.noise, self.noise >= 0.0)?;
+        let width = self.actions() as f64 * d as f64;
+        number("actions", "at most 10000000 divided by the dimension", self.actions() as f64, width <= 1e7)?;
         match &self.parameters {
             ParameterLaw::Given { live, logged } => {
                 length("live", d, live.len())?;

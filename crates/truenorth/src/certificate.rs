@@ -4,7 +4,6 @@
 //! ‖θ_* - θ†‖ in M ≤ ρ      ⇔      |xᵀ(θ_* - θ†)| ≤ ρ ‖x‖ in M⁻¹ for every x        (Definition 1)
 //! ```
 
-use nalgebra::SymmetricEigen;
 use serde::{Deserialize, Serialize};
 
 use crate::check;
@@ -30,11 +29,33 @@ use crate::error::{Error, Result};
 /// # Ok::<(), truenorth::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Certificate {
     matrix: Matrix,
     radius: f64,
     /// A root N of M⁻¹: ‖N w‖ is the norm of w in M⁻¹.
     root: Matrix,
+}
+
+/// A certificate as it was read, which may have come from anywhere.
+#[derive(Deserialize)]
+struct Unchecked {
+    matrix: Matrix,
+    radius: f64,
+    root: Matrix,
+}
+
+impl TryFrom<Unchecked> for Certificate {
+    type Error = Error;
+
+    fn try_from(Unchecked { matrix, radius, root }: Unchecked) -> Result<Self> {
+        check::at_least_zero("rho", radius)?;
+        check::symmetric("the certificate's matrix", &matrix)?;
+        check::length("the root of the certificate", matrix.len(), root.len())?;
+        check::length("a row of the certificate's root", matrix.ncols(), root.ncols())?;
+        check::numbers("the root of the certificate", root.as_slice())?;
+        Ok(Self { matrix, radius, root })
+    }
 }
 
 /// One eigen-direction of a certificate: what it allows to drift there.
@@ -54,6 +75,7 @@ impl Certificate {
         check::at_least_zero("rho", radius)?;
         check::symmetric("the certificate's matrix", &matrix)?;
         let factor = dense::cholesky("the certificate's matrix", &matrix)?;
+        check::positive("eigenvalue", factor.diagonal().min().powi(2))?;
         Ok(Self { root: dense::invert_lower(&factor), matrix, radius })
     }
 
@@ -92,7 +114,7 @@ impl Certificate {
         let rest = match rest {
             Some(rest) => {
                 check_budgets(&[rest])?;
-                Some(rest.powi(-2))
+                Some(rest)
             }
             None if directions.len() == dimension => None,
             None => {
@@ -102,14 +124,24 @@ impl Certificate {
                 });
             }
         };
-        let base = rest.unwrap_or(0.0);
-        let mut matrix = Matrix::identity(dimension, dimension) * base;
-        for (direction, budget) in directions.iter().zip(budgets) {
+        // The root of M⁻¹ is put together, not M: sums of 1/v² would lose the wide directions to
+        // rounding, and a certificate that is too tight is worse than none.
+        let mut unnamed = Matrix::identity(dimension, dimension);
+        let (mut root, mut matrix) =
+            (Matrix::zeros(dimension, dimension), Matrix::zeros(dimension, dimension));
+        for (direction, &budget) in directions.iter().zip(budgets) {
             let q = Vector::from_column_slice(direction);
-            matrix += &q * q.transpose() * (budget.powi(-2) - base);
+            let projector = &q * q.transpose();
+            root += &projector * budget;
+            matrix += &projector * budget.powi(-2);
+            unnamed -= projector;
+        }
+        if let Some(rest) = rest {
+            root += &unnamed * rest;
+            matrix += unnamed * rest.powi(-2);
         }
         let parts = directions.len() + usize::from(directions.len() < dimension);
-        Self::new(matrix, (parts as f64).sqrt())
+        Ok(Self { matrix, radius: (parts as f64).sqrt(), root })
     }
 
     /// M = I: only the length ρ of the drift is known, as in prior work.
@@ -148,12 +180,14 @@ impl Certificate {
     /// Largest bias the certificate allows for the reward of `x`: ρ ‖x‖ in M⁻¹.
     pub fn bias_bound(&self, x: &[f64]) -> Result<f64> {
         check::length("the direction", self.dimension(), x.len())?;
+        check::numbers("direction entry", x)?;
         Ok(self.radius * (&self.root * Vector::from_column_slice(x)).norm())
     }
 
     /// The admissible drift that moves the reward of `x` most.
     pub fn worst_drift(&self, x: &[f64]) -> Result<Vector> {
         check::length("the direction", self.dimension(), x.len())?;
+        check::numbers("direction entry", x)?;
         let routed = &self.root * Vector::from_column_slice(x);
         let norm = routed.norm();
         let scale = if norm > 0.0 { self.radius / norm } else { 0.0 };
@@ -163,8 +197,12 @@ impl Certificate {
     /// Norm of a drift in M.
     pub fn norm(&self, drift: &[f64]) -> Result<f64> {
         check::length("the drift", self.dimension(), drift.len())?;
-        let drift = Vector::from_column_slice(drift);
-        Ok(drift.dot(&(&self.matrix * &drift)).max(0.0).sqrt())
+        check::numbers("drift entry", drift)?;
+        // ‖Δ‖ in M = ‖N⁻ᵀΔ‖, since M⁻¹ = NᵀN.
+        let solved = self.root.transpose().lu().solve(&Vector::from_column_slice(drift));
+        solved
+            .map(|solved| solved.norm())
+            .ok_or(Error::NotPositiveDefinite { what: "the certificate's matrix", eigenvalue: 0.0 })
     }
 
     /// Whether the certificate allows this drift, up to rounding.
@@ -174,24 +212,21 @@ impl Certificate {
 
     /// The certificate explained along its eigen-directions, most drift first (appendix A).
     pub fn directions(&self) -> Vec<DriftDirection> {
-        let eigen = SymmetricEigen::new(self.matrix.clone());
-        let mut directions: Vec<_> = eigen
-            .eigenvalues
+        // M⁻¹ = NᵀN: the right singular vectors of N are M's eigenvectors, the values 1/√eigenvalue.
+        let svd = self.root.clone().svd(false, true);
+        let vectors = svd.v_t.unwrap_or_else(|| Matrix::identity(self.dimension(), self.dimension()));
+        let mut directions: Vec<_> = svd
+            .singular_values
             .iter()
-            .zip(eigen.eigenvectors.column_iter())
-            .map(|(&eigenvalue, q)| DriftDirection {
+            .zip(vectors.row_iter())
+            .map(|(&value, q)| DriftDirection {
                 direction: q.iter().copied().collect(),
-                eigenvalue,
-                drift: self.radius / eigenvalue.sqrt(),
+                eigenvalue: value.powi(-2),
+                drift: self.radius * value,
             })
             .collect();
         directions.sort_by(|a, b| a.eigenvalue.total_cmp(&b.eigenvalue));
         directions
-    }
-
-    /// Whether the sizes fit the dimension: deserialised data may disagree with itself.
-    pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
-        self.matrix.shape() == (dimension, dimension) && self.root.shape() == (dimension, dimension)
     }
 
     /// N with NᵀN = M⁻¹.
@@ -207,9 +242,9 @@ impl Certificate {
 
 fn check_budgets(budgets: &[f64]) -> Result<()> {
     // Squares of budgets and their inverses must stay finite.
-    match budgets.iter().find(|budget| !(1e-50..=1e50).contains(*budget)) {
+    match budgets.iter().find(|budget| !(1e-20..=1e20).contains(*budget)) {
         None => Ok(()),
-        Some(&value) => Err(Error::Parameter { name: "budget", range: "between 1e-50 and 1e50", value }),
+        Some(&value) => Err(Error::Parameter { name: "budget", range: "between 1e-20 and 1e20", value }),
     }
 }
 
@@ -261,6 +296,35 @@ mod tests {
     }
 
     #[test]
+    fn tight_and_wide_directions_do_not_spoil_each_other() {
+        for (budget, rest) in [(1e-9, 10.0), (10.0, 1e-9)] {
+            let certificate = Certificate::from_directions(&[vec![0.6, 0.8]], &[budget], Some(rest)).unwrap();
+            let scale = certificate.radius();
+            let along = certificate.bias_bound(&[0.6, 0.8]).unwrap() / scale;
+            let across = certificate.bias_bound(&[-0.8, 0.6]).unwrap() / scale;
+            // Rounding of the projectors leaks 1e-16 of the wide one into the tight one, never less than it says.
+            assert!(
+                (along / budget - 1.0).abs() < 1e-6 && (across / rest - 1.0).abs() < 1e-6,
+                "{along} {across}"
+            );
+            let widest = &certificate.directions()[0];
+            assert!((widest.drift / scale / budget.max(rest) - 1.0).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_not_admitted() {
+        let certificate = Certificate::isotropic(2, 1.0).unwrap();
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert!(certificate.norm(&[bad, 0.0]).is_err() && certificate.admits(&[bad, 0.0]).is_err());
+            assert!(
+                certificate.bias_bound(&[0.0, bad]).is_err() && certificate.worst_drift(&[0.0, bad]).is_err()
+            );
+        }
+        assert!(Certificate::new(Matrix::identity(2, 2) * 1e-320, 1.0).is_err());
+    }
+
+    #[test]
     fn drift_within_all_budgets_is_admitted_whatever_its_signs() {
         let (a, b) = (vec![0.6, 0.8], vec![-0.8, 0.6]);
         let certificate = Certificate::from_directions(&[a.clone(), b.clone()], &[0.3, 0.01], None).unwrap();
@@ -283,7 +347,7 @@ mod tests {
         );
         assert_eq!(
             says(Certificate::isotropic(2, -1.0)),
-            "`rho` must be at least 0 and at most 1e100, but is -1"
+            "`rho` must be at least 0 and at most 1e50, but is -1"
         );
         assert!(says(Certificate::isotropic(2, f64::NAN)).contains("NaN"));
         assert!(says(Certificate::from_budgets(&[0.1, 0.0])).contains("`budget` must be between"));

@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use crate::error::{Error, Result};
 
 /// Largest size of a number that the library takes: its square and a sum of squares stay finite.
-pub(crate) const LARGEST: f64 = 1e100;
+pub(crate) const LARGEST: f64 = 1e50;
 
 /// Log-determinants are differences of rounded numbers; a layer without rounds may show -1e-15.
 const ROUNDING: f64 = 1e-9;
@@ -32,14 +32,14 @@ pub(crate) fn at_least_zero(name: &'static str, value: f64) -> Result<f64> {
     if (0.0..=LARGEST).contains(&value) {
         return Ok(value);
     }
-    Err(Error::Parameter { name, range: "at least 0 and at most 1e100", value })
+    Err(Error::Parameter { name, range: "at least 0 and at most 1e50", value })
 }
 
 pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64> {
-    if (1e-100..=LARGEST).contains(&value) {
+    if (1e-50..=LARGEST).contains(&value) {
         return Ok(value);
     }
-    Err(Error::Parameter { name, range: "at least 1e-100 and at most 1e100", value })
+    Err(Error::Parameter { name, range: "at least 1e-50 and at most 1e50", value })
 }
 
 pub(crate) fn probability(name: &'static str, value: f64) -> Result<f64> {
@@ -94,7 +94,7 @@ mod tests {
             probability("delta", 1.0).unwrap_err().to_string(),
             "`delta` must be strictly between 0 and 1, but is 1"
         );
-        for value in [f64::NAN, f64::INFINITY, -1e-300, 1.1e100] {
+        for value in [f64::NAN, f64::INFINITY, -1e-300, 1.1e50] {
             assert!(at_least_zero("noise", value).is_err(), "{value}");
             assert!(positive("noise", value).is_err(), "{value}");
         }

@@ -43,7 +43,7 @@ pub enum Error {
         found: usize,
     },
     /// A number is NaN, infinite or so large that its square overflows.
-    #[error("{what} {index} must be finite and at most 1e100 in size, but is {shown}", shown = shown(*value))]
+    #[error("{what} {index} must be finite and at most 1e50 in size, but is {shown}", shown = shown(*value))]
     NotFinite {
         /// Which collection the number stands in.
         what: &'static str,
@@ -53,7 +53,7 @@ pub enum Error {
         value: f64,
     },
     /// A feature of an action is NaN, infinite or so large that its square overflows.
-    #[error("feature {feature} of action {action} must be finite and at most 1e100 in size, but is {shown}", shown = shown(*value))]
+    #[error("feature {feature} of action {action} must be finite and at most 1e50 in size, but is {shown}", shown = shown(*value))]
     Feature {
         /// Index of the action, from 0.
         action: usize,

@@ -23,12 +23,33 @@ pub struct Explanation {
 pub struct LayerExplanation {
     /// The layer.
     pub layer: u32,
-    /// The width above which this layer plays, `2^-layer`; none in the last layer, which always does.
-    pub threshold: Option<f64>,
+    /// When and what it plays.
+    pub rule: PlayRule,
     /// The intervals of the actions that were still alive.
     pub actions: Vec<ActionInterval>,
     /// Actions whose UCB was below the best LCB here, and which the next layer did not see.
     pub eliminated: Vec<usize>,
+}
+
+/// When a layer plays, and what.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub enum PlayRule {
+    /// The largest UCB among the intervals wider than this, `2^-layer`, if there are any.
+    WiderThan(f64),
+    /// The largest UCB: the last layer always plays.
+    LargestUcb,
+    /// The largest mean: the offline estimate's favourite.
+    LargestMean,
+}
+
+impl fmt::Display for PlayRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WiderThan(width) => write!(f, "plays if an interval is wider than {width}"),
+            Self::LargestUcb => write!(f, "plays the largest ucb"),
+            Self::LargestMean => write!(f, "plays the largest mean"),
+        }
+    }
 }
 
 impl fmt::Display for Explanation {
@@ -36,12 +57,7 @@ impl fmt::Display for Explanation {
         let played = self.layers.last().map_or(0, |layer| layer.layer);
         writeln!(f, "round {}: played action {} in layer {played}", self.round, self.action)?;
         for layer in &self.layers {
-            match layer.threshold {
-                Some(threshold) => {
-                    writeln!(f, "layer {} (plays if an interval is wider than {threshold})", layer.layer)?;
-                }
-                None => writeln!(f, "layer {} (plays the largest ucb)", layer.layer)?,
-            }
+            writeln!(f, "layer {} ({})", layer.layer, layer.rule)?;
             writeln!(
                 f,
                 "  action        lcb        ucb  set by   online mean ± statistical   informed mean ± statistical + bias"

@@ -2,7 +2,7 @@
 
 use crate::certificate::Certificate;
 use crate::dense::{self, Matrix};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learned::{LearningRule, learn_certificate};
 use crate::params::{Branches, CertificateRule, Params, Pooling};
 use crate::policy::Policy;
@@ -21,12 +21,22 @@ impl Policy {
         if !epochs.starts(round, horizon) {
             return Ok(());
         }
+        let count = epochs.count(horizon);
+        match self.learn_epoch(round, count) {
+            // Features of wildly different sizes can make the live precision singular by rounding. The
+            // certificate in force was learned to hold for good (Theorem 6), so it stays.
+            Err(Error::NotPositiveDefinite { .. }) if self.certificate.is_some() => Ok(()),
+            learned => learned,
+        }
+    }
+
+    fn learn_epoch(&mut self, round: u64, epochs: u64) -> Result<()> {
         let Params { noise, norm_bound, ridge, delta, .. } = self.params;
         let mut live = RidgeStatistic::new(self.params.dimension)?;
         for layer in &self.layers {
             live.merge(&layer.data)?;
         }
-        let rule = LearningRule { noise, norm_bound, ridge, delta, epochs: epochs.count(horizon) };
+        let rule = LearningRule { noise, norm_bound, ridge, delta, epochs };
         let certificate = learn_certificate(&self.offline, &live, round, &rule)?;
         let alignment = learned_alignment(self.offline.precision(), &live.precision(ridge)?)?;
         let radius = certificate.radius();
@@ -71,7 +81,8 @@ impl Policy {
         branches.collect()
     }
 
-    /// W = σ² (β_off² G_off⁻¹ + ρ² M⁻¹)⁻¹: each direction weighs what is known about it.
+    /// W = σ² (β_off² G_off⁻¹ + ρ² M⁻¹)⁻¹: each direction weighs what is known about it, so that the
+    /// offline error and the bias together are at most √2 σ ‖x‖ in V⁻¹, however large ρ is.
     ///
     /// With a learned certificate W changes with the epoch, and the martingale part of the radius is
     /// computed with the current one, as if it had been fixed before play.

@@ -1,4 +1,4 @@
-//! The certificate learned from data, epoch by epoch (the paper's second algorithm).
+//! The certificate learned from data, epoch by epoch (Algorithm 2; valid by Theorem 6).
 //!
 //! Before round τ_k, from the live observations so far:
 //!
@@ -15,6 +15,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::Certificate;
+use crate::check;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::offline::Offline;
@@ -83,6 +84,9 @@ pub struct LearningRule {
 /// ‖x‖² in A ∥ B = min over x = u + v of ‖u‖² in A + ‖v‖² in B
 /// ```
 pub fn parallel_sum(a: &Matrix, b: &Matrix) -> Result<Matrix> {
+    check::symmetric("the first matrix", a)?;
+    check::symmetric("the second matrix", b)?;
+    check::length("the second matrix", a.len(), b.len())?;
     let factor = dense::cholesky("the sum of the two matrices", &(a + b))?;
     // A(A+B)⁻¹B = A - A(A+B)⁻¹A would cancel; with A+B = CCᵀ, the product (C⁻¹A)ᵀ(C⁻¹B) does not.
     let (mut left, mut right) = (a.clone(), b.clone());
@@ -99,6 +103,11 @@ pub fn learn_certificate(
     start: u64,
     rule: &LearningRule,
 ) -> Result<Certificate> {
+    check::at_least_zero("noise", rule.noise)?;
+    check::at_least_zero("norm_bound", rule.norm_bound)?;
+    check::probability("delta", rule.delta)?;
+    check::at_least("epochs", "at least 1", 1, rule.epochs)?;
+    check::length("the live moment", offline.dimension(), live.dimension())?;
     let precision = live.precision(rule.ridge)?;
     let factor = dense::cholesky("the live precision", &precision)?;
     let estimate = dense::solve_from_factor(&factor, &Vector::from_column_slice(live.moment()));
@@ -106,6 +115,7 @@ pub fn learn_certificate(
     let inverse = dense::inverse_from_factor(&factor) + offline.covariance();
 
     let gap = estimate - Vector::from_column_slice(offline.estimate());
+    // ρ̂_k with the closed-form radii of the doubling schedule (Theorem 7).
     let distance = gap.dot(&(&matrix * &gap)).max(0.0).sqrt();
     let (d, log_budget) = (live.dimension() as f64, (2.0 * rule.epochs as f64 / rule.delta).ln());
     let live_radius = rule.noise * (d * (start as f64).ln_1p() + 2.0 * log_budget).sqrt()
@@ -133,6 +143,18 @@ mod tests {
         assert!((certificate.matrix() - Matrix::from_diagonal_element(2, 2, 0.5)).amax() < 1e-15);
         let by_hand = 2.0 + 0.5 * ((2.0 * 2f64.ln() + 2.0 * 80f64.ln()).sqrt() + (2.0 * 20f64.ln()).sqrt());
         assert!((certificate.radius() - by_hand).abs() < 1e-14);
+    }
+
+    #[test]
+    fn rules_and_matrices_that_do_not_fit_are_refused() {
+        let (two, three) = (RidgeStatistic::new(2).unwrap(), RidgeStatistic::new(3).unwrap());
+        let offline = Offline::new(&two, 1.0).unwrap();
+        let rule = LearningRule { noise: 0.5, norm_bound: 1.0, ridge: 1.0, delta: 0.1, epochs: 4 };
+        assert!(learn_certificate(&offline, &three, 1, &rule).is_err());
+        assert!(learn_certificate(&offline, &two, 1, &LearningRule { delta: -0.1, ..rule }).is_err());
+        assert!(learn_certificate(&offline, &two, 1, &LearningRule { epochs: 0, ..rule }).is_err());
+        assert!(parallel_sum(&Matrix::identity(2, 2), &Matrix::identity(3, 3)).is_err());
+        assert!(parallel_sum(&Matrix::zeros(2, 3), &Matrix::identity(2, 2)).is_err());
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub use branch::{ActionInterval, Branch, BranchInterval};
 pub use certificate::{Certificate, DriftDirection};
 pub use dense::{Matrix, Vector};
 pub use error::{Error, Result};
-pub use explain::{Explanation, LayerExplanation};
+pub use explain::{Explanation, LayerExplanation, PlayRule};
 pub use learned::{Epochs, LearningRule, learn_certificate, parallel_sum};
 pub use offline::{Offline, OfflineRegion};
 pub use params::{Branches, CertificateRule, Layering, Params, Pooling, Schedule};

@@ -50,7 +50,8 @@ impl Offline {
         self.log_det
     }
 
-    /// Confidence radius of the estimate in the norm of `G_off`, with probability `1 - delta`.
+    /// Confidence radius of the estimate in the norm of `G_off`, with probability `1 - delta`, for a
+    /// `delta` in (0, 1].
     ///
     /// ```text
     /// β_off(δ) = σ √(log det(G_off / λ) + 2 log(1/δ)) + √λ S          (Proposition 1)
@@ -62,6 +63,7 @@ impl Offline {
     /// ‖x‖ in the norm of `G_off⁻¹`: how uncertain the logs are about direction `x`.
     pub fn uncertainty(&self, x: &[f64]) -> Result<f64> {
         check::length("the direction", self.dimension(), x.len())?;
+        check::numbers("direction entry", x)?;
         let mut whitened = Vector::from_column_slice(x);
         self.factor.solve_lower_triangular_mut(&mut whitened);
         Ok(whitened.norm())
@@ -70,7 +72,15 @@ impl Offline {
     /// Whether the sizes fit the dimension: deserialised data may disagree with itself.
     pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
         let square = (dimension, dimension);
-        self.precision.shape() == square && self.factor.shape() == square && self.estimate.len() == dimension
+        let finite = |matrix: &[f64]| matrix.iter().all(|entry| entry.is_finite());
+        self.precision.shape() == square
+            && self.factor.shape() == square
+            && self.estimate.len() == dimension
+            && finite(self.precision.as_slice())
+            && finite(self.factor.as_slice())
+            && finite(self.estimate.as_slice())
+            && self.factor.diagonal().iter().all(|&entry| entry > 0.0)
+            && self.log_det.is_finite()
     }
 
     /// G_off⁻¹.
@@ -104,7 +114,8 @@ pub struct OfflineRegion<'a> {
 impl<'a> OfflineRegion<'a> {
     /// The region for an offline radius β_off, as [`Offline::radius`] gives it.
     pub fn new(offline: &'a Offline, certificate: &'a Certificate, radius: f64) -> Result<Self> {
-        check::length("the certificate's side", offline.dimension(), certificate.dimension())?;
+        check::length("a row of the certificate's matrix", offline.dimension(), certificate.dimension())?;
+        check::at_least_zero("radius", radius)?;
         Ok(Self { offline, certificate, radius })
     }
 

@@ -151,7 +151,7 @@ impl Params {
         check::positive("ridge", self.ridge)?;
         check::probability("delta", self.delta)?;
         check::positive("exploration_scale", self.exploration_scale)?;
-        check::length("the offline moment", self.dimension, self.offline.dimension())?;
+        check::length("the moment of `offline`", self.dimension, self.offline.dimension())?;
         self.check_combination()
     }
 
@@ -162,7 +162,7 @@ impl Params {
                 return Err(Error::Missing { name: "certificate", purpose: "by the pooled branch" });
             }
             CertificateRule::Fixed(certificate) => {
-                check::length("the certificate's side", self.dimension, certificate.dimension())?;
+                check::length("a row of the certificate's matrix", self.dimension, certificate.dimension())?;
             }
             CertificateRule::Learned(epochs) if pooled => {
                 epochs.check(self.needed_horizon("by the learned certificate")?)?;
@@ -179,6 +179,12 @@ impl Params {
                 value: self.noise,
             });
         }
-        self.layer_delta().map(drop)
+        // The logarithm of a share of δ that underflows would be infinite.
+        let share = self.layer_delta()?;
+        if share < 1e-300 {
+            let range = "large enough to leave every round and layer a share above 1e-300";
+            return Err(Error::Parameter { name: "delta", range, value: self.delta });
+        }
+        Ok(())
     }
 }

@@ -6,10 +6,10 @@ use crate::branch::{self, ActionInterval, Branch, BranchInterval, BranchScratch,
 use crate::certificate::Certificate;
 use crate::check;
 use crate::error::{Error, Result};
-use crate::explain::{Explanation, LayerExplanation};
+use crate::explain::{Explanation, LayerExplanation, PlayRule};
 use crate::kernel::{self, Block, LANES};
 use crate::offline::{Offline, ridge_radius};
-use crate::params::{Branches, CertificateRule, Params, Pooling};
+use crate::params::{Branches, CertificateRule, Layering, Params, Pooling};
 use crate::precision::{Precision, Scratch};
 use crate::round::{Actions, Choice, Counts, Decision, Observation};
 use crate::statistic::RidgeStatistic;
@@ -57,6 +57,7 @@ struct Workspace {
 ///
 /// The guarantee covers the first `horizon` rounds; play may go on beyond.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Policy {
     pub(crate) params: Params,
     pub(crate) offline: Offline,
@@ -72,6 +73,42 @@ pub struct Policy {
     routed_bias: f64,
     #[serde(skip)]
     workspace: Workspace,
+}
+
+/// A policy as it was read, which may have come from anywhere.
+#[derive(Deserialize)]
+pub(crate) struct Unchecked {
+    params: Params,
+    offline: Offline,
+    offline_radius: f64,
+    layer_delta: f64,
+    certificate: Option<Certificate>,
+    epochs: Vec<LearnedEpoch>,
+    layers: Vec<Layer>,
+    counts: Counts,
+    routed_bias: f64,
+}
+
+impl TryFrom<Unchecked> for Policy {
+    type Error = Error;
+
+    fn try_from(read: Unchecked) -> Result<Self> {
+        let mut policy = Self {
+            params: read.params,
+            offline: read.offline,
+            offline_radius: read.offline_radius,
+            layer_delta: read.layer_delta,
+            certificate: read.certificate,
+            epochs: read.epochs,
+            layers: read.layers,
+            counts: read.counts,
+            routed_bias: read.routed_bias,
+            workspace: Workspace::default(),
+        };
+        policy.check_restored().map_err(|reason| Error::SnapshotDamaged { reason })?;
+        policy.make_room();
+        Ok(policy)
+    }
 }
 
 impl Policy {
@@ -195,9 +232,28 @@ impl Policy {
         self.routed_bias
     }
 
-    /// The trajectory so far, as [`theory::guarantee`](crate::theory::guarantee) wants it. The
-    /// bounds are proven for layered policies with full pooling.
+    /// Whether the paper bounds this policy's regret: layered, and either online alone or pooled in
+    /// full, with intervals as wide as they should be.
+    pub fn has_regret_bound(&self) -> bool {
+        self.params.layering == Layering::Layered
+            && self.params.exploration_scale >= 1.0
+            && match self.params.branches {
+                Branches::Online => true,
+                Branches::Both | Branches::Pooled => self.params.pooling == Pooling::Full,
+                Branches::Warm | Branches::Offline => false,
+            }
+    }
+
+    /// The trajectory so far, as [`theory::guarantee`](crate::theory::guarantee) wants it; an error
+    /// for policies that the theorems do not speak of.
     pub fn path(&self) -> Result<PooledPath> {
+        if !self.has_regret_bound() {
+            let first = "a regret bound";
+            return Err(Error::Incompatible {
+                first,
+                second: "a policy that is not layered with full pooling",
+            });
+        }
         // An online branch alone is the pooled one with λI for logs (Corollary 4).
         let offline_radius = match self.params.branches {
             Branches::Online => self.params.ridge.sqrt() * self.params.norm_bound,
@@ -259,17 +315,23 @@ impl Policy {
             let intervals = &self.workspace.intervals;
             conflicts += intervals.iter().filter(|interval| interval.conflict).count();
             let last = layer == self.last_layer();
-            let threshold = 0.5f64.powi(layer.cast_signed());
-            let played = match self.params.branches {
-                Branches::Offline => first_largest(intervals, ActionInterval::mean),
-                _ if last => first_largest(intervals, |interval| interval.ucb),
-                _ => first_largest(
-                    intervals.iter().filter(|interval| interval.width() > threshold),
-                    |interval| interval.ucb,
-                ),
+            let rule = match self.params.branches {
+                Branches::Offline => PlayRule::LargestMean,
+                _ if last => PlayRule::LargestUcb,
+                _ => PlayRule::WiderThan(0.5f64.powi(layer.cast_signed())),
+            };
+            let played = match rule {
+                PlayRule::LargestMean => first_largest(intervals, ActionInterval::mean),
+                PlayRule::LargestUcb => first_largest(intervals, |interval| interval.ucb),
+                PlayRule::WiderThan(width) => {
+                    first_largest(intervals.iter().filter(|interval| interval.width() > width), |interval| {
+                        interval.ucb
+                    })
+                }
             };
             let best_lcb = intervals.iter().map(|interval| interval.lcb).fold(f64::NEG_INFINITY, f64::max);
-            let survives = |interval: &ActionInterval| interval.ucb >= best_lcb;
+            // Numbers at the edge of overflow may give NaN, which must not leave a layer empty.
+            let survives = |interval: &ActionInterval| interval.ucb >= best_lcb || interval.ucb.is_nan();
             if let Some(layers) = &mut story {
                 let eliminated = intervals
                     .iter()
@@ -277,7 +339,7 @@ impl Policy {
                     .map(|i| i.action);
                 layers.push(LayerExplanation {
                     layer,
-                    threshold: (!last).then_some(threshold),
+                    rule,
                     actions: intervals.clone(),
                     eliminated: eliminated.collect(),
                 });
@@ -295,11 +357,12 @@ impl Policy {
         self.counts.conflicts += conflicts as u64;
         self.counts.informed += u64::from(played.branch != Branch::Online);
         self.layers[layer as usize].plays += 1;
-        let bias = played.informed.map_or(0.0, |interval| interval.bias);
+        // ρψ as the theorems have it, without the factor that a user may put on it.
+        let bias = played.informed.map_or(0.0, |interval| interval.bias) / self.params.exploration_scale;
         self.routed_bias += bias;
         if let Some(epoch) = self.epochs.last_mut() {
             epoch.rounds += 1;
-            epoch.routed += bias / (epoch.radius * self.params.exploration_scale);
+            epoch.routed += if bias > 0.0 { bias / epoch.radius } else { 0.0 };
         }
         Ok(Choice {
             decision: Decision { round, layer },
@@ -356,7 +419,8 @@ impl Policy {
             (Branches::Both | Branches::Pooled, Pooling::Full) => {
                 Radius { norm: gamma + self.offline_radius, bias: rho, offline: 0.0 }
             }
-            // Our own: the offline error keeps its direction.
+            // Discounted pooling: the offline error keeps its direction, β_off ‖W V⁻¹x‖ in G_off⁻¹, where
+            // the paper's Lemma (Validity of the pooled branch) relaxes its T₂ to the pooled norm.
             (Branches::Both | Branches::Pooled, Pooling::Discounted) => {
                 Radius { norm: gamma, bias: rho, offline: self.offline_radius }
             }
@@ -380,25 +444,17 @@ impl Policy {
     }
 
     /// Allocates what `choose` and `learn` need, but for the size of the action sets.
-    pub(crate) fn make_room(&mut self) {
+    fn make_room(&mut self) {
         self.workspace.branch = BranchScratch::new(self.params.dimension);
         self.workspace.update = Scratch::new(self.params.dimension);
     }
 
     /// Whether all parts of a decoded snapshot fit together; `choose` and `learn` rely on it.
-    pub(crate) fn check_restored(&self) -> Result<(), String> {
+    fn check_restored(&self) -> Result<(), String> {
         let dimension = self.params.dimension;
-        let mut certificates = self.certificate.iter().chain(match &self.params.certificate {
-            CertificateRule::Fixed(certificate) => Some(certificate),
-            CertificateRule::None | CertificateRule::Learned(_) => None,
-        });
-        if !self.params.offline.is_consistent(dimension)
-            || !self.offline.is_consistent(dimension)
-            || !certificates.all(|certificate| certificate.is_consistent(dimension))
-        {
-            return Err("its sizes do not fit together".to_owned());
-        }
         let fresh = Self::new(self.params.clone()).map_err(|error| error.to_string())?;
+        // Another machine may round a logarithm differently.
+        let close = |found: f64, expected: f64| (found - expected).abs() <= 1e-9 * expected;
         let maps = |layer: &Layer| layer.informed.as_ref().map(|informed| informed.maps().len());
         let fits = |layer: &Layer, fresh: &Layer| {
             layer.data.is_consistent(dimension)
@@ -406,13 +462,18 @@ impl Policy {
                 && maps(layer) == maps(fresh)
                 && layer.online.iter().chain(&layer.informed).all(|branch| branch.is_consistent(dimension))
         };
-        if self.layers.len() == fresh.layers.len()
+        if self.offline.is_consistent(dimension)
+            && close(self.offline_radius, fresh.offline_radius)
+            && close(self.layer_delta, fresh.layer_delta)
+            && self.routed_bias >= 0.0
+            && self.certificate.iter().all(|certificate| certificate.dimension() == dimension)
+            && self.layers.len() == fresh.layers.len()
             && self.layers.iter().zip(&fresh.layers).all(|(layer, fresh)| fits(layer, fresh))
             && self.certificate.is_some() == fresh.certificate.is_some()
         {
             Ok(())
         } else {
-            Err("its layers are not those of its parameters".to_owned())
+            Err("its parts do not fit together".to_owned())
         }
     }
 }

@@ -135,9 +135,17 @@ impl Precision {
         self.log_det_growth
     }
 
-    /// Whether the sizes fit the dimension: deserialised data may disagree with itself.
+    /// Whether sizes and numbers can be a precision's: deserialised data may be anything.
     pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
-        self.maps.iter().chain([&self.factor]).all(|lower| lower.is_consistent(dimension))
+        let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
+        self.maps
+            .iter()
+            .chain([&self.factor])
+            .all(|lower| lower.is_consistent(dimension) && finite(lower.entries()))
+            && (0..dimension).all(|i| self.factor.row(i)[i] > 0.0)
             && self.whitened_estimate.len() == dimension
+            && finite(&self.whitened_estimate)
+            && self.log_det_growth.is_finite()
+            && self.log_det_growth > -1e-6
     }
 }

@@ -47,6 +47,10 @@ impl<'a> Actions<'a> {
     }
 
     /// Features of one action.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such action.
     pub fn features(&self, action: usize) -> &'a [f64] {
         &self.features[action * self.dimension..][..self.dimension]
     }

@@ -8,7 +8,7 @@
 //! ```
 
 use crate::error::{Error, Result};
-use crate::policy::Policy;
+use crate::policy::{Policy, Unchecked};
 
 const MAGIC: &[u8; 9] = b"truenorth";
 const VERSION: u32 = 1;
@@ -64,9 +64,7 @@ impl Policy {
             });
         }
         let damaged = |reason: String| Error::SnapshotDamaged { reason };
-        let mut policy: Self = postcard::from_bytes(payload).map_err(|error| damaged(error.to_string()))?;
-        policy.check_restored().map_err(damaged)?;
-        policy.make_room();
-        Ok(policy)
+        let read: Unchecked = postcard::from_bytes(payload).map_err(|error| damaged(error.to_string()))?;
+        Self::try_from(read)
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lower::Lower;
 
 /// Count, Gram matrix, moment and sum of squared rewards of a set of observations.
@@ -31,11 +31,37 @@ use crate::lower::Lower;
 /// # Ok::<(), truenorth::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct RidgeStatistic {
     count: u64,
     gram: Lower,
     moment: Vec<f64>,
     sum_squares: f64,
+}
+
+/// A statistic as it was read, which may have come from anywhere.
+#[derive(Deserialize)]
+struct Unchecked {
+    count: u64,
+    gram: Lower,
+    moment: Vec<f64>,
+    sum_squares: f64,
+}
+
+impl TryFrom<Unchecked> for RidgeStatistic {
+    type Error = Error;
+
+    fn try_from(Unchecked { count, gram, moment, sum_squares }: Unchecked) -> Result<Self> {
+        check::at_least("dimension", "at least 1", 1, moment.len() as u64)?;
+        let packed = moment.len() * (moment.len() + 1) / 2;
+        check::length("the Gram matrix", packed, if gram.is_consistent(moment.len()) { packed } else { 0 })?;
+        let numbers = gram.entries().iter().chain(&moment).chain([&sum_squares]);
+        let wrong = numbers.copied().find(|number| !number.is_finite());
+        match wrong {
+            None => Ok(Self { count, gram, moment, sum_squares }),
+            Some(value) => Err(Error::Parameter { name: "statistic", range: "finite", value }),
+        }
+    }
 }
 
 impl RidgeStatistic {
@@ -51,7 +77,7 @@ impl RidgeStatistic {
         check::symmetric("the Gram matrix", gram)?;
         check::length("the moment", gram.nrows(), moment.len())?;
         check::numbers("moment", moment)?;
-        check::numbers("sum of squares", &[sum_squares])?;
+        check::at_least_zero("sum_squares", sum_squares)?;
         statistic.count = count;
         statistic.gram = Lower::from_matrix(gram);
         statistic.moment.copy_from_slice(moment);
@@ -83,7 +109,7 @@ impl RidgeStatistic {
     /// Adds all observations of `other`; the result is that of observing both sets.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         check::length("the merged statistic's moment", self.dimension(), other.dimension())?;
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.sum_squares += other.sum_squares;
         for (mine, theirs) in self.moment.iter_mut().zip(&other.moment) {
             *mine += theirs;
@@ -163,7 +189,6 @@ impl RidgeStatistic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn fits_a_line_through_two_dots() {

@@ -42,13 +42,13 @@ pub(super) struct Range {
     pub(super) contains: fn(f64) -> bool,
 }
 
-// The library refuses numbers above 1e100 in size.
+// The library refuses numbers above 1e50 in size.
 pub(super) const ANY: Range =
-    Range { words: "a number of at most 1e100 in size", contains: |value| value.abs() <= 1e100 };
+    Range { words: "a number of at most 1e50 in size", contains: |value| value.abs() <= 1e50 };
 pub(super) const NOT_NEGATIVE: Range =
-    Range { words: "a number from 0 to 1e100", contains: |value| (0.0..=1e100).contains(&value) };
+    Range { words: "a number from 0 to 1e50", contains: |value| (0.0..=1e50).contains(&value) };
 pub(super) const POSITIVE: Range =
-    Range { words: "a number from 1e-100 to 1e100", contains: |value| (1e-100..=1e100).contains(&value) };
+    Range { words: "a number from 1e-50 to 1e50", contains: |value| (1e-50..=1e50).contains(&value) };
 pub(super) const PROBABILITY: Range =
     Range { words: "a number strictly between 0 and 1", contains: |value| value > 0.0 && value < 1.0 };
 

@@ -118,17 +118,17 @@ fn numbers_out_of_range_are_named_with_their_own_line() {
     assert_snapshot!(says("runs = 2", "runs = 0"),
         @"truenorth: DIR/file.toml, line 4: `runs` must be a whole number from 1 to 1000000, but is 0");
     assert_snapshot!(says("noise = 0.1", "noise = -1"),
-        @"truenorth: DIR/file.toml, line 5: `noise` must be a number from 0 to 1e100, but is -1");
+        @"truenorth: DIR/file.toml, line 5: `noise` must be a number from 0 to 1e50, but is -1");
     assert_snapshot!(says("horizon = 100", "horizon = 0"),
         @"truenorth: DIR/file.toml, line 3: `horizon` must be a whole number of at least 1, but is 0");
     assert_snapshot!(says("runs = 2", "delta = 1"),
         @"truenorth: DIR/file.toml, line 4: `delta` must be a number strictly between 0 and 1, but is 1");
     assert_snapshot!(says("runs = 2", "ridge = nan"),
-        @"truenorth: DIR/file.toml, line 4: `ridge` must be a number from 1e-100 to 1e100, but is nan");
+        @"truenorth: DIR/file.toml, line 4: `ridge` must be a number from 1e-50 to 1e50, but is nan");
     assert_snapshot!(says("\"truth\"", "-2"),
-        @r#"truenorth: DIR/file.toml, line 7: `norm_bound` must be "truth" or a number from 0 to 1e100, but is -2"#);
+        @r#"truenorth: DIR/file.toml, line 7: `norm_bound` must be "truth" or a number from 0 to 1e50, but is -2"#);
     assert_snapshot!(says("drift = [0.5, -0.5, 0, 0, 0]", "drift = [\n0.5,\ninf, 0, 0, 0]"),
-        @"truenorth: DIR/file.toml, line 14: an entry of `drift` must be a number of at most 1e100 in size, but is inf");
+        @"truenorth: DIR/file.toml, line 14: an entry of `drift` must be a number of at most 1e50 in size, but is inf");
     assert_snapshot!(says("    1, 1,\n", "    1, -1,\n"),
         @"truenorth: DIR/file.toml, line 21: `high` must be at least `low`, but is -1 for feature 4, and `low` is 0");
     assert_snapshot!(says("name = \"as it is\"", "name = \"as it is\"\nseed = -7"),
@@ -140,11 +140,11 @@ fn values_of_a_wrong_type_are_named_with_what_they_are() {
     assert_snapshot!(says("runs = 2", "runs = 2.5"),
         @"truenorth: DIR/file.toml, line 4: `runs` must be a whole number from 1 to 1000000, but is 2.5");
     assert_snapshot!(says("noise = 0.1", "noise = \"high\""),
-        @r#"truenorth: DIR/file.toml, line 5: `noise` must be a number from 0 to 1e100, but is "high""#);
+        @r#"truenorth: DIR/file.toml, line 5: `noise` must be a number from 0 to 1e50, but is "high""#);
     assert_snapshot!(says("drift = [0.5, -0.5, 0, 0, 0]", "drift = true"),
         @"truenorth: DIR/file.toml, line 12: `drift` must be a list of numbers, or one number for all features, but is true");
     assert_snapshot!(says("low = 0", "low = [0, 0, 0, 0, \"0\"]"),
-        @r#"truenorth: DIR/file.toml, line 18: an entry of `low` must be a number of at most 1e100 in size, but is "0""#);
+        @r#"truenorth: DIR/file.toml, line 18: an entry of `low` must be a number of at most 1e50 in size, but is "0""#);
     assert_snapshot!(says("[\"suplinucb\", \"oful\"]", "\"suplinucb\""),
         @r#"truenorth: DIR/file.toml, line 8: `policies` must be a list, but is "suplinucb""#);
     assert_snapshot!(says("[[policy]]", "[policy]"),

@@ -1,5 +1,6 @@
 //! The command line from outside: recorded problems, help, and what it says to bad input.
 
+mod bounds;
 mod demo;
 mod experiment_file;
 mod golden;

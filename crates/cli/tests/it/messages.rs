@@ -51,7 +51,7 @@ fn parameters_out_of_range_are_named_with_their_value() {
     assert_snapshot!(says("delta", "problem.json", "\"delta\": 0.01", "\"delta\": 1.5"),
         @"truenorth: DIR/problem.json: `delta` must be strictly between 0 and 1, but is 1.5");
     assert_snapshot!(says("rho", "problem.json", "\"rho\": 1", "\"rho\": -1"),
-        @"truenorth: DIR/problem.json: `rho` must be at least 0 and at most 1e100, but is -1.4142135623730951");
+        @"truenorth: DIR/problem.json: `rho` must be at least 0 and at most 1e50, but is -1.4142135623730951");
     assert_snapshot!(says("matrix", "problem.json", "520.9999999999982", "-520.5"),
         @"truenorth: DIR/problem.json: the certificate's matrix must be positive definite, but its smallest eigenvalue is -520.5");
 }
@@ -61,7 +61,7 @@ fn logs_that_are_not_numbers_are_named_with_their_line() {
     assert_snapshot!(says("word", "offline.csv", "0.183209", "high"),
         @r#"truenorth: DIR/offline.csv, line 2: column x2 holds "high", not a number"#);
     assert_snapshot!(says("nan", "offline.csv", "0.183209", "nan"),
-        @"truenorth: DIR/offline.csv, line 2: feature 1 must be finite and at most 1e100 in size, but is NaN");
+        @"truenorth: DIR/offline.csv, line 2: feature 1 must be finite and at most 1e50 in size, but is NaN");
     assert_snapshot!(says("short", "offline.csv", "0.183209,", ""),
         @"truenorth: DIR/offline.csv, line 2: there are 5 fields, but the header has 6");
     assert_snapshot!(says("reward", "offline.csv", ",reward", ",paid"),
@@ -77,7 +77,7 @@ fn rounds_that_do_not_fit_are_named_with_their_line() {
     assert_snapshot!(says("json", "rounds.jsonl", "\"rewards\"", "rewards"),
         @"truenorth: DIR/rounds.jsonl, line 1, column 286: key must be a string");
     assert_snapshot!(says("huge", "rounds.jsonl", "0.060766", "1e300"),
-        @"truenorth: DIR/rounds.jsonl, line 1: feature 0 of action 0 must be finite and at most 1e100 in size, but is 1e300");
+        @"truenorth: DIR/rounds.jsonl, line 1: feature 0 of action 0 must be finite and at most 1e50 in size, but is 1e300");
 }
 
 #[test]

@@ -21,6 +21,7 @@ use truenorth::theory::{
 
 use super::{Growth, GrowthPoint, Plan};
 use crate::error::Result;
+use crate::panel::check_runs;
 use crate::results::Summary;
 use crate::runner::Job;
 use crate::world::{Contexts, Coverage, ParameterLaw, RewardModel, World};
@@ -70,6 +71,7 @@ pub fn impossibility(
     stop: &AtomicBool,
     progress: impl Fn(u64, u64) + Sync,
 ) -> Result<Growth> {
+    check_runs(settings.runs)?;
     let plan = Plan {
         policies: &settings.policies,
         runs: settings.runs,

@@ -40,6 +40,7 @@ use truenorth::theory::PROOF_CONSTANT;
 use self::problem::Problem;
 use super::{Growth, GrowthPoint, Plan};
 use crate::error::Result;
+use crate::panel::check_runs;
 use crate::results::Summary;
 use crate::runner::Job;
 use crate::world::stream;
@@ -148,6 +149,7 @@ pub fn lower_bound(
     stop: &AtomicBool,
     progress: impl Fn(u64, u64) + Sync,
 ) -> Result<Growth> {
+    check_runs(settings.runs)?;
     let problems = settings.problems();
     let plan = Plan {
         policies: &settings.policies,

@@ -53,7 +53,12 @@ pub fn alignment(offline_precision: &DMatrix<f64>, certificate: &DMatrix<f64>) -
         return Err(Error::Length { what: "the certificate's matrix", expected, found });
     }
     factor.solve_lower_triangular_mut(&mut ratio);
-    Ok((&ratio * ratio.transpose()).symmetric_eigenvalues().max())
+    let value = (&ratio * ratio.transpose()).symmetric_eigenvalues().max();
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::Parameter { name: "alignment", range: "finite", value })
+    }
 }
 
 fn definite(what: &'static str, matrix: &DMatrix<f64>) -> Result<DMatrix<f64>> {

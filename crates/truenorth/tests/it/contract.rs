@@ -267,9 +267,9 @@ fn parameters_out_of_range_are_named_with_their_value() {
         change(&mut params);
         Policy::new(params).unwrap_err().to_string()
     };
-    assert_eq!(says(&|p| p.ridge = -1.0), "`ridge` must be at least 1e-100 and at most 1e100, but is -1");
+    assert_eq!(says(&|p| p.ridge = -1.0), "`ridge` must be at least 1e-50 and at most 1e50, but is -1");
     assert_eq!(says(&|p| p.delta = 1.0), "`delta` must be strictly between 0 and 1, but is 1");
-    assert_eq!(says(&|p| p.noise = f64::NAN), "`noise` must be at least 0 and at most 1e100, but is NaN");
+    assert_eq!(says(&|p| p.noise = f64::NAN), "`noise` must be at least 0 and at most 1e50, but is NaN");
     assert_eq!(says(&|p| p.horizon = Some(0)), "`horizon` must be at least 1, but is 0");
     assert_eq!(says(&|p| p.horizon = None), "`horizon` is needed by layered policies");
     assert_eq!(
@@ -282,7 +282,7 @@ fn parameters_out_of_range_are_named_with_their_value() {
     );
     assert_eq!(
         says(&|p| p.offline = truenorth::RidgeStatistic::new(3).unwrap()),
-        "the offline moment must hold 2 numbers, but holds 3"
+        "the moment of `offline` must hold 2 numbers, but holds 3"
     );
 }
 
@@ -304,4 +304,164 @@ fn damaged_snapshots_are_refused_with_the_reason() {
     for length in 17..good.len() {
         assert!(matches!(Policy::restore(&good[..length]), Err(Error::SnapshotDamaged { .. })));
     }
+}
+
+#[test]
+fn serde_leads_back_to_the_same_policy() {
+    every_policy(|name, mut policy, world| {
+        for (features, rewards) in rounds(world, 20, 5) {
+            play(&mut policy, &features, &rewards);
+        }
+        let text = serde_json::to_string(&policy).unwrap();
+        let mut read: Policy = serde_json::from_str(&text).unwrap();
+        for (features, rewards) in rounds(world, 20, 5) {
+            assert_eq!(
+                play(&mut policy, &features, &rewards),
+                play(&mut read, &features, &rewards),
+                "{name}"
+            );
+        }
+        assert_eq!(policy.snapshot(), read.snapshot(), "{name}");
+        // What is read is checked: a policy that was tampered with is refused, not played.
+        let broken = text.replacen("\"plays\":", "\"plays\":-", 1);
+        assert!(serde_json::from_str::<Policy>(&broken).is_err(), "{name}");
+        let shorter = text.replacen("\"dimension\":4", "\"dimension\":3", 1);
+        assert!(serde_json::from_str::<Policy>(&shorter).is_err(), "{name}");
+    });
+}
+
+#[test]
+fn exploration_scale_multiplies_every_part_of_a_radius() {
+    every_policy(|name, mut policy, world| {
+        let mut params = policy.params().clone();
+        params.exploration_scale = 2.0;
+        let mut bold = Policy::new(params).unwrap();
+        let features = world.round(6);
+        let actions = Actions::new(&features, 4).unwrap();
+        let plain = policy.intervals(0, actions).unwrap().to_vec();
+        for (plain, bold) in plain.iter().zip(bold.intervals(0, actions).unwrap()) {
+            for (plain, bold) in [(plain.online, bold.online), (plain.informed, bold.informed)] {
+                let parts = |branch: Option<truenorth::BranchInterval>| {
+                    branch.map(|b| (b.mean, b.statistical, b.bias))
+                };
+                let doubled =
+                    parts(plain).map(|(mean, statistical, bias)| (mean, 2.0 * statistical, 2.0 * bias));
+                match (doubled, parts(bold)) {
+                    (Some(expected), Some(found)) => {
+                        let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs().max(1e-12);
+                        assert!(close(expected.0, found.0) && close(expected.1, found.1), "{name}");
+                        assert!(close(expected.2, found.2), "{name}");
+                    }
+                    (expected, found) => assert_eq!(expected, found, "{name}"),
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn the_path_of_a_run_adds_up() {
+    every_policy(|name, mut policy, world| {
+        let (mut bias, mut informed) = (0.0, 0);
+        for (features, rewards) in rounds(world, ROUNDS, 6) {
+            let (_, story) = policy.clone().choose_explained(Actions::new(&features, 4).unwrap()).unwrap();
+            let last = story.layers.last().unwrap();
+            let played = last.actions.iter().find(|interval| interval.action == story.action).unwrap();
+            bias += played.informed.map_or(0.0, |branch| branch.bias);
+            informed += u64::from(played.branch != truenorth::Branch::Online);
+            play(&mut policy, &features, &rewards);
+        }
+        assert!((policy.routed_bias() - bias).abs() <= 1e-9 * bias.max(1.0), "{name}");
+        assert_eq!(policy.counts().informed, informed, "{name}");
+        if !policy.epochs().is_empty() {
+            let epochs = truenorth::theory::LearnedEpochs::new(policy.epochs()).unwrap();
+            assert!((epochs.routed_bias() - bias).abs() <= 1e-9 * bias.max(1.0), "{name}");
+            assert_eq!(
+                policy.epochs().iter().map(|epoch| epoch.rounds).sum::<u64>(),
+                ROUNDS as u64,
+                "{name}"
+            );
+        }
+        assert_eq!(policy.path().is_ok(), policy.has_regret_bound(), "{name}");
+    });
+}
+
+#[test]
+fn online_play_is_bounded_by_its_own_slack() {
+    let mut params = truenorth::Preset::SupLinUcb.params(2).unwrap();
+    (params.horizon, params.ridge, params.norm_bound) = (Some(8), 4.0, 1.5);
+    // √λ S = 2 · 1.5 stands where the pooled bound has β_off.
+    let path = Policy::new(params).unwrap().path().unwrap();
+    assert!((path.radius().offline_radius - 3.0).abs() < 1e-15);
+}
+
+#[test]
+fn given_epochs_start_with_their_rounds() {
+    let mut params = truenorth::Preset::EllipsoidalMinUcb3d.params(2).unwrap();
+    params.horizon = Some(20);
+    params.certificate = truenorth::CertificateRule::Learned(truenorth::Epochs::Given(vec![1, 5]));
+    let mut policy = Policy::new(params).unwrap();
+    let epochs: Vec<usize> = (1..=6)
+        .map(|_| {
+            policy.choose(Actions::new(&[0.6, 0.8], 2).unwrap()).unwrap();
+            policy.epochs().len()
+        })
+        .collect();
+    assert_eq!(epochs, [1, 1, 1, 1, 2, 2]);
+}
+
+#[test]
+fn a_width_of_exactly_the_threshold_does_not_play() {
+    let mut params = truenorth::Preset::SupLinUcb.params(2).unwrap();
+    // Without noise the width is 2 √λ S ‖x‖/√λ = 1 at every empty layer: not strictly above 2^0.
+    (params.horizon, params.noise, params.norm_bound) = (Some(4), 0.0, 0.5);
+    let mut policy = Policy::new(params).unwrap();
+    let actions = [1.0, 0.0, 0.0, 1.0];
+    let choice = policy.choose(Actions::new(&actions, 2).unwrap()).unwrap();
+    assert_eq!((choice.decision.layer, choice.candidates), (1, 2));
+}
+
+#[test]
+fn an_upper_bound_at_the_best_lower_bound_survives() {
+    let mut params = truenorth::Preset::SupLinUcb.params(1).unwrap();
+    (params.horizon, params.noise, params.norm_bound) = (Some(8), 0.0, 0.0);
+    let mut policy = Policy::new(params).unwrap();
+    // Without noise and with a known length of 0 every interval is [0, 0]: nobody is below anybody.
+    let (choice, story) = policy.choose_explained(Actions::new(&[1.0, 0.5, -1.0], 1).unwrap()).unwrap();
+    assert_eq!((choice.decision.layer, choice.candidates, choice.action), (3, 3, 0));
+    assert!(story.layers.iter().all(|layer| layer.eliminated.is_empty()));
+}
+
+#[test]
+fn the_largest_numbers_that_are_taken_do_no_harm() {
+    let largest = 1e50;
+    every_policy(|name, policy, _| {
+        let mut params = policy.params().clone();
+        params.ridge = 1e-50;
+        let mut policy = Policy::new(params).unwrap();
+        for sign in [1.0, -1.0, 1.0] {
+            let features = [largest, -largest, 0.5 * largest, 0.0, sign, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+            let actions = Actions::new(&features, 4).unwrap();
+            let choice = policy.choose(actions).unwrap();
+            let features = actions.features(choice.action);
+            policy
+                .learn(Observation { decision: choice.decision, features, reward: sign * largest })
+                .unwrap();
+            assert!(!choice.ucb.is_nan() && !choice.lcb.is_nan(), "{name}");
+        }
+    });
+}
+
+#[test]
+fn a_share_of_delta_that_vanishes_is_refused() {
+    let mut params = truenorth::Preset::Oful.params(2).unwrap();
+    params.delta = 5e-324;
+    assert!(Policy::new(params).unwrap_err().to_string().starts_with("`delta` must be large enough"));
+}
+
+#[test]
+fn offline_only_explains_itself_by_its_means() {
+    let mut policy = Policy::new(truenorth::Preset::OfflineOnly.params(2).unwrap()).unwrap();
+    let (_, story) = policy.choose_explained(Actions::new(&[0.6, 0.8], 2).unwrap()).unwrap();
+    assert!(story.to_string().contains("layer 0 (plays the largest mean)"), "{story}");
 }
