@@ -220,14 +220,14 @@ fn panel_bounds(panel: &Panel, runs: &[Vec<RunBound>], constant: f64) -> Result<
             continue;
         }
         let count = checks.len() as f64;
-        let mut logs_pay = None;
+        let mut paying = None;
         for (_, check) in &checks {
             if let (Some(scale), true) = (check.bias_scale, forecast.is_some()) {
                 // Each run with its own logs and drift: ρ √c is the scale of a bias with alignment 1.
                 let bias = AlignedBias::new(scale, 1.0).map_err(truenorth_sim::Error::from)?;
                 let regime =
                     better_regime(&check.path()?, &bias, &fallback).map_err(truenorth_sim::Error::from)?;
-                *logs_pay.get_or_insert(0.0) += f64::from(u8::from(regime.logs_pay())) / count;
+                *paying.get_or_insert(0.0) += f64::from(u8::from(regime.logs_pay()));
             }
         }
         bounds.policies.push(Measured {
@@ -237,7 +237,7 @@ fn panel_bounds(panel: &Panel, runs: &[Vec<RunBound>], constant: f64) -> Result<
             layerwise_bound: checks.iter().map(|(_, check)| check.layerwise).sum::<f64>() / count,
             coarse_bound: checks.iter().map(|(_, check)| check.coarse).sum::<f64>() / count,
             runs_above_bound: checks.iter().filter(|(regret, check)| *regret > check.layerwise).count(),
-            logs_pay,
+            logs_pay: paying.map(|paying| paying / count),
         });
         bounds.forecast = bounds.forecast.or(forecast);
     }
