@@ -1,11 +1,12 @@
 //! Policies of an experiment: a preset, what is changed in it, and which certificate it is told.
 
 use truenorth::{
-    Branches, Certificate, CertificateRule, Epochs, Layering, Params, Pooling, Preset, RidgeStatistic,
-    Schedule,
+    Branches, Certificate, CertificateRule, Epochs, Layering, Params, Policy, Pooling, Preset,
+    RidgeStatistic, Schedule,
 };
 
 use crate::error::{Error, Result};
+use crate::panel::Panel;
 use crate::world::dot;
 
 /// Smallest budget of a coordinate: a certificate cannot forbid drift altogether.
@@ -70,6 +71,22 @@ impl PolicySpec {
             learned: None,
             exploration_scale: 1.0,
         }
+    }
+
+    /// Whether the library takes the switches together, and with the panel's numbers. What else it checks
+    /// depends on what a run draws, so one feature and any drift will do.
+    pub fn check(&self, panel: &Panel) -> truenorth::Result<()> {
+        let told = Told {
+            live: &[1.0],
+            logged: &[0.0],
+            logs: &RidgeStatistic::new(1)?,
+            horizon: panel.horizon,
+            noise: panel.world.noise,
+            norm_bound: 1.0,
+            ridge: panel.ridge,
+            delta: panel.delta,
+        };
+        Policy::new(self.try_params(&told)?).map(drop)
     }
 
     pub(crate) fn params(&self, told: &Told<'_>) -> Result<Params> {

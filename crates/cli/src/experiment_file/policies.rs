@@ -1,7 +1,7 @@
 //! The policies of a panel: presets by name, and tables that change their switches.
 
 use serde::Deserialize;
-use truenorth::{Certificate, CertificateRule, Epochs, Params, Policy, Preset};
+use truenorth::Preset;
 use truenorth_sim::{CertificateKind, Panel, PolicySpec};
 
 use super::document::{Entry, POSITIVE};
@@ -30,7 +30,7 @@ pub(super) fn read(scope: &Scope<'_>, panel: &Panel) -> Result<Option<Vec<Policy
         if policies.iter().any(|other| other.name == spec.name) {
             return Err(fail(format!("two policies are named {:?}", spec.name)));
         }
-        check(&spec, panel).map_err(|error| fail(format!("policy {:?}: {error}", spec.name)))?;
+        spec.check(panel).map_err(|error| fail(format!("policy {:?}: {error}", spec.name)))?;
         policies.push(spec);
         Ok(())
     };
@@ -79,29 +79,4 @@ fn switch<'a, T: Deserialize<'a>>(table: &Table<'a>, key: &str) -> Result<Option
 
 fn preset(entry: &Entry<'_>) -> Result<Preset, Failure> {
     entry.text()?.parse().map_err(|error: truenorth::Error| entry.fail(error))
-}
-
-/// Whether the library takes the switches together, and with the panel's numbers. What else it checks
-/// depends on what a run draws, so one feature and any certificate will do.
-fn check(spec: &PolicySpec, panel: &Panel) -> truenorth::Result<()> {
-    let preset = spec.preset.params(1)?;
-    let learned = spec.learned.unwrap_or(matches!(preset.certificate, CertificateRule::Learned(_)));
-    let params = Params {
-        horizon: Some(panel.horizon),
-        noise: panel.world.noise,
-        ridge: panel.ridge,
-        delta: panel.delta,
-        schedule: spec.schedule,
-        layering: spec.layering.unwrap_or(preset.layering),
-        branches: spec.branches.unwrap_or(preset.branches),
-        pooling: spec.pooling.unwrap_or(preset.pooling),
-        certificate: if learned {
-            CertificateRule::Learned(Epochs::Doubling)
-        } else {
-            CertificateRule::Fixed(Certificate::isotropic(1, 1.0)?)
-        },
-        exploration_scale: spec.exploration_scale,
-        ..preset
-    };
-    Policy::new(params).map(drop)
 }
