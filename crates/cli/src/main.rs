@@ -65,6 +65,9 @@ enum Command {
         /// The experiment
         #[arg(value_name = "EXPERIMENT.toml")]
         file: PathBuf,
+        /// Runs of each panel, instead of the file's
+        #[arg(long)]
+        runs: Option<u64>,
         #[command(flatten)]
         work: reproduce::Work,
     },
@@ -107,8 +110,11 @@ fn run(cli: &Cli, output: &mut impl io::Write) -> Result<(), Failure> {
         Command::Demo { out, threads } => demo::run(out, usize::from(*threads), output),
         Command::Replay { problem } => replay::run(problem, output),
         Command::Reproduce(arguments) => reproduce::run(arguments, output),
-        Command::Simulate { file, work } => {
-            let figure = experiment_file::read(file)?;
+        Command::Simulate { file, runs, work } => {
+            let mut figure = experiment_file::read(file)?;
+            for panel in &mut figure.panels {
+                panel.runs = runs.unwrap_or(panel.runs);
+            }
             reproduce::run_figures(&[figure], work, output)
         }
         Command::Bounds(arguments) => bounds::run(arguments, output),

@@ -246,9 +246,7 @@ fn every_example_plays() {
         let figure = super::read(&path).unwrap();
         assert_eq!(Some(figure.name.as_str()), path.file_stem().and_then(|stem| stem.to_str()));
         for panel in &figure.panels {
-            // Five policies play a million rounds in two seconds: an example is there to be tried.
-            let rounds = panel.horizon * panel.runs * panel.policies.len() as u64;
-            assert!(rounds <= 5_000_000, "{} takes long", path.display());
+            assert!(panel.horizon * panel.runs <= 100_000, "{} takes long", path.display());
             let short = Panel { horizon: 20, ..panel.clone() };
             let outcome = play_run(&short, 0).unwrap();
             assert_eq!(outcome.policies.len(), panel.policies.len());

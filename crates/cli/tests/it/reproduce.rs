@@ -146,6 +146,21 @@ fn results_have_the_promised_shape() {
 }
 
 #[test]
+fn runs_of_an_experiment_file_can_be_changed_by_a_flag() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/thin-coverage.toml");
+    let folder = Folder::new("runs");
+    let simulate =
+        |runs: &str| truenorth(&["simulate", file.to_str().unwrap(), "--runs", runs, "--out", folder.text()]);
+    assert!(simulate("2").status.success());
+    assert_eq!(folder.results()["figures"][0]["panels"][0]["runs"], 2);
+    let none = simulate("0");
+    assert_eq!(
+        (none.status.code(), text(&none.stderr)),
+        (Some(2), "truenorth: `runs` must be at least 1, but is 0\n")
+    );
+}
+
+#[test]
 fn a_horizon_of_one_is_an_experiment_too() {
     let folder = Folder::new("one-round");
     let output = reproduce(&folder, &["main", "--runs", "1", "--horizon", "1"]);
