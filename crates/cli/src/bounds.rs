@@ -77,8 +77,8 @@ enum Source {
 }
 
 fn study(name: &str) -> Result<Study, String> {
-    let known = Study::ALL.map(Study::name).join(", ");
-    Study::ALL.into_iter().find(|study| study.name() == name).ok_or(format!("the studies are {known}"))
+    let known = Study::PAPER.map(Study::name).join(", ");
+    Study::PAPER.into_iter().find(|study| study.name() == name).ok_or(format!("the studies are {known}"))
 }
 
 /// What the theorems say about one policy before it plays.

@@ -101,11 +101,12 @@ fn panels<'a>(
 fn panel(scope: &Scope<'_>, name: String) -> Result<Panel, Failure> {
     // Without drift, so that a file says all that is wrong with its logs.
     let paper = &Study::Bias.figure(&Reading::default()).panels[0];
+    let horizon = scope.or("horizon", paper.horizon, |entry| entry.whole(1..=u64::MAX))?;
     let mut panel = Panel {
         name,
-        world: world::read(scope, &paper.world)?,
+        world: world::read(scope, &paper.world, horizon)?,
         policies: paper.policies.clone(),
-        horizon: scope.or("horizon", paper.horizon, |entry| entry.whole(1..=u64::MAX))?,
+        horizon,
         runs: scope.or("runs", paper.runs, |entry| entry.whole(1..=MOST_RUNS))?,
         seed: scope.or("seed", paper.seed, |entry| entry.whole(0..=u64::MAX))?,
         norm_bound: scope.or("norm_bound", paper.norm_bound, norm_bound)?,

@@ -48,6 +48,8 @@ enum Command {
     },
     /// Play the paper's studies, draw its figures and print the final regret of every policy
     ///
+    /// `all` plays the paper's four; misleading, shifting and wide go beyond it.
+    ///
     /// Writes <figure>.svg, <figure>.png and results.json. Ctrl-C keeps the runs that are finished; the
     /// same command goes on from them (not for hardness, which takes seconds).
     #[command(

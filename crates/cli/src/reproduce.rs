@@ -1,4 +1,4 @@
-//! `truenorth reproduce`: the paper's studies, played and drawn.
+//! `truenorth reproduce`: the paper's studies and ours, played and drawn.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::experiment::play_figures;
 use crate::failure::Failure;
 use crate::{figures, hardness};
 
-/// Which of the paper's figures.
+/// Which figures: the paper's, or ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Which {
     Main,
@@ -20,6 +20,12 @@ enum Which {
     Coverage,
     /// The paper's four figures
     All,
+    /// Beyond the paper: fixed actions, and logs that are wrong about some of them
+    Misleading,
+    /// Beyond the paper: contexts that change over the run
+    Shifting,
+    /// Beyond the paper: 50 features, few of which have drifted
+    Wide,
     /// The lower bounds: how regret must grow, and how it does
     Hardness,
 }
@@ -61,7 +67,7 @@ pub(crate) struct Arguments {
     /// Base seed; with a run's number it determines everything that is drawn
     #[arg(long, default_value_t = 42)]
     seed: u64,
-    /// Policies to play instead of the paper's, separated by commas
+    /// Policies to play instead of the study's own, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = preset)]
     policies: Option<Vec<Preset>>,
     /// Tell policies the printed norm bound S = 1, which the main study and the ablation break
@@ -95,7 +101,10 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
         Which::Bias => &[Study::Bias],
         Which::Ablation => &[Study::Ablation],
         Which::Coverage => &[Study::Coverage],
-        Which::All => &Study::ALL,
+        Which::All => &Study::PAPER,
+        Which::Misleading => &[Study::Misleading],
+        Which::Shifting => &[Study::Shifting],
+        Which::Wide => &[Study::Wide],
         Which::Hardness => {
             let given = [
                 ("--horizon", arguments.horizon.is_some()),

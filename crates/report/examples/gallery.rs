@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::{env, error, fs};
 
 use truenorth_report::{
-    AxisScale, Bar, BarGroup, Bars, BarsFigure, Block, Curves, CurvesFigure, CurvesPanel, Ellipses,
-    EllipsesFigure, EllipsesPanel, Error, Marks, Outline, OutlineStyle, Page, Palette, Reference, Section,
-    Series, Share, ShareColors, Shares, SharesFigure, SharesPanel, Table, png,
+    AxisScale, Bar, BarGroup, Bars, BarsFigure, Block, Curves, CurvesFigure, CurvesPanel, Direction,
+    Directions, DirectionsFigure, DirectionsPanel, Drift, Ellipses, EllipsesFigure, EllipsesPanel, Error,
+    Marks, Outline, OutlineStyle, Page, Palette, Reference, Section, Series, Share, ShareColors, Shares,
+    SharesFigure, SharesPanel, Table, png,
 };
 
 const POLICIES: [&str; 5] = ["Ellipsoidal MinUCB", "Online LinUCB", "Pooled LinUCB", "MinUCB", "Greedy"];
@@ -26,6 +27,8 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         ("ellipses", ellipses()?),
         ("bars", bars()?),
         ("slopes", slopes()?),
+        ("directions", directions()?),
+        ("directions-many", many_directions()?),
     ];
     for (name, svg) in &figures {
         save(&directory, name, svg)?;
@@ -227,6 +230,64 @@ fn slopes() -> Result<String, Error> {
         ..Curves::default()
     };
     Ok(CurvesFigure::new(curves)?.svg())
+}
+
+fn directions() -> Result<String, Error> {
+    let row = |name: &str, coverage, drift, trust| Direction { name: name.into(), coverage, drift, trust };
+    let estimate = |value: f64, half: f64| Drift::Estimate { value, low: value - half, high: value + half };
+    let prior = Drift::Prior { low: -1.0, high: 1.0 };
+    let names = [
+        "price",
+        "discount",
+        "weekend",
+        "returning customer",
+        "screen width",
+        "minutes since the last visit to any page of the shop",
+    ];
+    let coverage = [1_840.0, 410.0, 96.0, 12.4, 0.8, 0.0];
+    let panel = |title: &str, drifts: [Drift; 6], trust: [f64; 6]| DirectionsPanel {
+        title: title.into(),
+        directions: (0..6)
+            .map(|index| row(names[index], coverage[index], drifts[index], trust[index]))
+            .collect(),
+    };
+    let panels = vec![
+        panel("Before the first round", [prior; 6], [0.21, 0.2, 0.18, 0.12, 0.02, 0.0]),
+        panel(
+            "After 500 rounds",
+            [
+                estimate(0.52, 0.05),
+                estimate(0.01, 0.06),
+                estimate(-0.06, 0.11),
+                estimate(-0.31, 0.2),
+                estimate(0.1, 2.2),
+                Drift::Unknown,
+            ],
+            [0.004, 1.0, 0.78, 0.34, 0.02, 0.0],
+        ),
+    ];
+    let title = "What has been learned about each direction".into();
+    Ok(DirectionsFigure::new(Directions { title, panels, ..Directions::default() })?.svg())
+}
+
+fn many_directions() -> Result<String, Error> {
+    let direction = |index: u32| {
+        let wave = (f64::from(index) * 2.4).sin();
+        let value = if index % 17 == 3 { 0.8 * wave } else { 0.04 * wave };
+        let half = 0.02 + 0.2 * f64::from(index) / 60.0;
+        Direction {
+            name: format!("feature {index}"),
+            coverage: 30_000.0 * (-0.2 * f64::from(index)).exp(),
+            drift: match index {
+                55.. => Drift::Prior { low: -1.0, high: 1.0 },
+                _ => Drift::Estimate { value, low: value - half, high: value + half },
+            },
+            trust: if index < 55 { 1.0 / (1.0 + (value / half).powi(2)) } else { 0.1 },
+        }
+    };
+    let directions = (0..60).map(direction).collect();
+    let panels = vec![DirectionsPanel { title: String::new(), directions }];
+    Ok(DirectionsFigure::new(Directions { panels, ..Directions::default() })?.svg())
 }
 
 fn page(figures: &[(&str, String)]) -> Page {

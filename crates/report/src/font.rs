@@ -57,6 +57,22 @@ pub(crate) fn wrap(text: &str, size: f64, limit: f64) -> Vec<String> {
     lines
 }
 
+/// A text of at most `limit` pixels, cut with an ellipsis where it is longer.
+pub(crate) fn elided(text: &str, size: f64, limit: f64) -> String {
+    let fits = |text: &str| width(text, size, Weight::Regular) <= limit;
+    if fits(text) {
+        return text.to_owned();
+    }
+    let mut shown: Vec<char> = text.chars().collect();
+    while shown.pop().is_some() {
+        let cut = shown.iter().collect::<String>().trim_end().to_owned() + "…";
+        if fits(&cut) {
+            return cut;
+        }
+    }
+    String::new()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +88,15 @@ mod tests {
     #[test]
     fn a_combining_hat_takes_no_room() {
         assert!(width("\u{302}", 10.0, Weight::Regular).abs() < 1e-9);
+    }
+
+    #[test]
+    fn long_texts_are_cut_to_fit() {
+        assert_eq!(elided("price", 10.0, 100.0), "price");
+        let cut = elided("price of the cheapest seat", 10.0, 70.0);
+        assert!(cut.starts_with("price of") && cut.ends_with('…'), "{cut}");
+        assert!(width(&cut, 10.0, Weight::Regular) <= 70.0);
+        assert_eq!(elided("price", 10.0, 1.0), "");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | [`SharesFigure`] | how a whole divides into parts over time |
 //! | [`EllipsesFigure`] | closed outlines and points in the plane, in a sequence of panels |
 //! | [`BarsFigure`] | one number with its error for each name, in groups |
+//! | [`DirectionsFigure`] | coverage, drift and trust of each direction, a row each |
 //!
 //! ```
 //! use truenorth_report::{Curves, CurvesFigure, CurvesPanel, Series, png};
@@ -28,6 +29,7 @@ mod axes;
 mod bars;
 mod check;
 mod curves;
+mod directions;
 mod ellipses;
 mod error;
 mod font;
@@ -47,6 +49,7 @@ mod trace;
 
 pub use bars::{Bar, BarGroup, Bars, BarsFigure};
 pub use curves::CurvesFigure;
+pub use directions::{Direction, Directions, DirectionsFigure, DirectionsPanel, Drift, Heading};
 pub use ellipses::{Ellipses, EllipsesFigure, EllipsesPanel, Outline, OutlineStyle};
 pub use error::Error;
 pub use page::{Block, Page, Section, Table};

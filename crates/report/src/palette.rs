@@ -99,6 +99,11 @@ pub(crate) const TEXT: Color = Color(0x22, 0x22, 0x22);
 pub(crate) const MUTED: Color = Color(0x5C, 0x5C, 0x5C);
 pub(crate) const AXIS: Color = Color(0x80, 0x80, 0x80);
 pub(crate) const GRID: Color = Color(0xE8, 0xE8, 0xE8);
+/// Behind every second row of a table.
+pub(crate) const STRIPE: Color = Color(0xF6, 0xF7, 0xF8);
+pub(crate) const BLUE: Color = COLORS[0];
+pub(crate) const VERMILION: Color = COLORS[1];
+pub(crate) const GREEN: Color = COLORS[2];
 
 impl Color {
     pub(crate) fn hex(self) -> String {

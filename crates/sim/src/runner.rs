@@ -1,5 +1,6 @@
 //! The runner: one run is one world, drawn once, in which every policy plays.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -120,7 +121,7 @@ pub fn play_run(panel: &Panel, run: u64) -> Result<RunOutcome> {
     let size = (1_000_000 / width.max(1)).clamp(1, BLOCK);
     for first in (0..panel.horizon).step_by(usize::try_from(size).unwrap_or(1)) {
         let rounds = size.min(panel.horizon - first);
-        block.draw(world, &live, rounds, &mut contexts, &mut luck);
+        block.draw(world, &live, first + 1..=first + rounds, &mut contexts, &mut luck);
         for player in &mut players {
             let clock = Instant::now();
             player.play(world, &block, first)?;
@@ -191,7 +192,7 @@ impl Block {
         &mut self,
         world: &World,
         live: &[f64],
-        rounds: u64,
+        rounds: RangeInclusive<u64>,
         contexts: &mut Xoshiro256PlusPlus,
         luck: &mut Xoshiro256PlusPlus,
     ) {
@@ -199,12 +200,12 @@ impl Block {
         self.features.clear();
         self.means.clear();
         self.luck.clear();
-        for _ in 0..rounds {
+        for round in rounds {
             let start = self.features.len();
             self.features.resize(start + width, 0.0);
-            let round = &mut self.features[start..];
-            world.draw_round(round, contexts);
-            self.means.extend(round.chunks_exact(world.dimension).map(|x| dot(x, live)));
+            let actions = &mut self.features[start..];
+            world.draw_round(round, actions, contexts);
+            self.means.extend(actions.chunks_exact(world.dimension).map(|x| dot(x, live)));
             self.luck.push(world.draw_luck(luck));
         }
     }

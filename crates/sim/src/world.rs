@@ -1,5 +1,7 @@
 //! Worlds: how parameters, logs, contexts and rewards come about.
 
+use std::f64::consts::FRAC_PI_2;
+
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -17,7 +19,8 @@ pub enum ParameterLaw {
         /// θ†.
         logged: Vec<f64>,
     },
-    /// θ_* uniform in a cube, θ† = scale · θ_* + u with u uniform in [0, offset] for each coordinate.
+    /// θ_* uniform in a cube, θ† = scale · θ_* + u - drift with u uniform in [0, offset] for each
+    /// coordinate.
     ScaledWithOffset {
         /// Lower end of each live coordinate.
         low: f64,
@@ -27,6 +30,8 @@ pub enum ParameterLaw {
         scale: f64,
         /// Largest offset of a coordinate.
         offset: f64,
+        /// What the logs miss of each coordinate, the same in every run.
+        drift: Vec<f64>,
     },
 }
 
@@ -76,6 +81,29 @@ pub enum Contexts {
     Fixed {
         /// Their features.
         features: Vec<Vec<f64>>,
+    },
+    /// Features that come alive group after group: Gaussian directions of length 1, all but the group of
+    /// the phase shrunk before normalising. The groups are runs of neighbours of about the same size; after
+    /// the last phase the first returns.
+    Shifting {
+        /// Actions a round.
+        actions: usize,
+        /// Phases, and groups of features.
+        phases: usize,
+        /// Rounds of a phase.
+        phase_rounds: u64,
+        /// Factor on the features of the other groups.
+        quiet: f64,
+    },
+    /// Gaussian directions of length 1 around a centre that turns from feature to feature and from the
+    /// last back to the first.
+    Turning {
+        /// Actions a round.
+        actions: usize,
+        /// Rounds until the centre is back.
+        turn_rounds: u64,
+        /// Standard deviation of each coordinate around the centre, of length 1, before normalising.
+        spread: f64,
     },
 }
 
@@ -147,11 +175,13 @@ impl World {
                 length("logged", d, logged.len())?;
                 live.iter().chain(logged).try_for_each(|&value| number("live", "finite", value, true))?;
             }
-            ParameterLaw::ScaledWithOffset { low, high, scale, offset } => {
+            ParameterLaw::ScaledWithOffset { low, high, scale, offset, drift } => {
                 number("low", "finite", *low, true)?;
                 number("high", "at least `low` and finite", *high, high >= low)?;
                 number("scale", "finite", *scale, true)?;
                 number("offset", "at least 0", *offset, *offset >= 0.0)?;
+                length("drift", d, drift.len())?;
+                drift.iter().try_for_each(|&value| number("drift", "finite", value, true))?;
             }
         }
         match &self.coverage {
@@ -164,15 +194,22 @@ impl World {
                 features.iter().try_for_each(|row| length("features", d, row.len()))?;
             }
         }
+        number("actions", "at least 1", self.actions() as f64, self.actions() >= 1)?;
         match &self.contexts {
-            Contexts::Gaussian { actions } => number("actions", "at least 1", *actions as f64, *actions >= 1),
-            Contexts::Box { actions, low, high } => {
-                number("actions", "at least 1", *actions as f64, *actions >= 1)?;
-                corners(low, high)
-            }
+            Contexts::Gaussian { .. } => Ok(()),
+            Contexts::Box { low, high, .. } => corners(low, high),
             Contexts::Fixed { features } => {
-                number("actions", "at least 1", features.len() as f64, !features.is_empty())?;
                 features.iter().try_for_each(|row| length("features", d, row.len()))
+            }
+            Contexts::Shifting { phases, phase_rounds, quiet, .. } => {
+                let fine = (1..=d).contains(phases);
+                number("phases", "at least 1 and at most the dimension", *phases as f64, fine)?;
+                number("phase_rounds", "at least 1", *phase_rounds as f64, *phase_rounds >= 1)?;
+                number("quiet", "at least 0", *quiet, *quiet >= 0.0)
+            }
+            Contexts::Turning { turn_rounds, spread, .. } => {
+                number("turn_rounds", "at least 1", *turn_rounds as f64, *turn_rounds >= 1)?;
+                number("spread", "at least 0", *spread, *spread >= 0.0)
             }
         }
     }
@@ -180,7 +217,10 @@ impl World {
     /// Number of actions in a round.
     pub fn actions(&self) -> usize {
         match &self.contexts {
-            Contexts::Gaussian { actions } | Contexts::Box { actions, .. } => *actions,
+            Contexts::Gaussian { actions }
+            | Contexts::Box { actions, .. }
+            | Contexts::Shifting { actions, .. }
+            | Contexts::Turning { actions, .. } => *actions,
             Contexts::Fixed { features } => features.len(),
         }
     }
@@ -189,9 +229,13 @@ impl World {
     pub(crate) fn draw_parameters(&self, rng: &mut Xoshiro256PlusPlus) -> (Vec<f64>, Vec<f64>) {
         match &self.parameters {
             ParameterLaw::Given { live, logged } => (live.clone(), logged.clone()),
-            ParameterLaw::ScaledWithOffset { low, high, scale, offset } => {
+            ParameterLaw::ScaledWithOffset { low, high, scale, offset, drift } => {
                 let live: Vec<f64> = (0..self.dimension).map(|_| uniform(rng, *low, *high)).collect();
-                let logged = live.iter().map(|value| scale * value + uniform(rng, 0.0, *offset)).collect();
+                let logged = live
+                    .iter()
+                    .zip(drift)
+                    .map(|(value, drift)| scale * value + uniform(rng, 0.0, *offset) - drift)
+                    .collect();
                 (live, logged)
             }
         }
@@ -233,18 +277,37 @@ impl World {
         Ok(logs)
     }
 
-    /// Features of one round's actions, row after row.
-    pub(crate) fn draw_round(&self, features: &mut [f64], rng: &mut Xoshiro256PlusPlus) {
-        for (action, row) in features.chunks_exact_mut(self.dimension).enumerate() {
+    /// Features of one round's actions, row after row. Rounds count from 1.
+    pub(crate) fn draw_round(&self, round: u64, features: &mut [f64], rng: &mut Xoshiro256PlusPlus) {
+        let d = self.dimension;
+        for (action, row) in features.chunks_exact_mut(d).enumerate() {
             match &self.contexts {
                 Contexts::Gaussian { .. } => {
-                    for feature in row.iter_mut() {
-                        *feature = StandardNormal.sample(rng);
-                    }
+                    draw_normals(row, rng);
                     normalise(row);
                 }
                 Contexts::Box { low, high, .. } => draw_box(row, low, high, rng),
                 Contexts::Fixed { features } => row.copy_from_slice(&features[action]),
+                Contexts::Shifting { phases, phase_rounds, quiet, .. } => {
+                    // Every round draws the same numbers, whatever its phase.
+                    draw_normals(row, rng);
+                    let phase = (round - 1) / phase_rounds % *phases as u64;
+                    for (i, feature) in row.iter_mut().enumerate() {
+                        let group = i * phases / d;
+                        *feature *= if group as u64 == phase { 1.0 } else { *quiet };
+                    }
+                    normalise(row);
+                }
+                Contexts::Turning { turn_rounds, spread, .. } => {
+                    draw_normals(row, rng);
+                    for feature in row.iter_mut() {
+                        *feature *= spread;
+                    }
+                    let (from, to, angle) = turned((round - 1) % turn_rounds, *turn_rounds, d);
+                    row[from] += angle.cos();
+                    row[to] += angle.sin();
+                    normalise(row);
+                }
             }
         }
     }
@@ -286,6 +349,20 @@ fn normalise(vector: &mut [f64]) {
     }
 }
 
+fn draw_normals(row: &mut [f64], rng: &mut Xoshiro256PlusPlus) {
+    for feature in row {
+        *feature = StandardNormal.sample(rng);
+    }
+}
+
+/// Between which two features a turning centre stands, and the angle it has gone from the first of them.
+fn turned(gone: u64, rounds: u64, dimension: usize) -> (usize, usize, f64) {
+    let place = gone as f64 / rounds as f64 * dimension as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the dimension")]
+    let from = (place as usize).min(dimension - 1);
+    (from, (from + 1) % dimension, (place - from as f64) * FRAC_PI_2)
+}
+
 fn draw_box(row: &mut [f64], low: &[f64], high: &[f64], rng: &mut Xoshiro256PlusPlus) {
     for ((feature, &low), &high) in row.iter_mut().zip(low).zip(high) {
         *feature = uniform(rng, low, high);
@@ -298,3 +375,6 @@ fn draw_box(row: &mut [f64], low: &[f64], high: &[f64], rng: &mut Xoshiro256Plus
 pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(a, b)| a * b).sum()
 }
+
+#[cfg(test)]
+mod tests;

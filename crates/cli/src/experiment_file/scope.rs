@@ -11,7 +11,8 @@ use crate::failure::Failure;
 /// Keys that a message offers in place of an unknown one, at most.
 const OFFERED: usize = 3;
 
-/// What a section can describe: each kind with its keys, the default first. No key is of two kinds.
+/// What a section can describe: each kind with its keys, the default first. A key of several kinds does not
+/// tell which one is meant.
 pub(super) type Kinds = [(&'static str, &'static [&'static str])];
 
 /// One table of the file.
@@ -87,8 +88,16 @@ impl<'a> Table<'a> {
 
     /// The kind that a section names, or else that of its keys.
     fn kind(&self, kinds: &'static Kinds) -> Result<Option<&'static str>, Failure> {
-        let own = |key: &str| kinds.iter().find(|(_, keys)| keys.contains(&key)).map(|(kind, _)| *kind);
-        let known: Vec<&str> = kinds.iter().flat_map(|(_, keys)| *keys).copied().chain(["kind"]).collect();
+        let own = |key: &str| {
+            let mut of = kinds.iter().filter(|(_, keys)| keys.contains(&key)).map(|(kind, _)| *kind);
+            of.next().filter(|_| of.next().is_none())
+        };
+        let mut known: Vec<&str> = Vec::new();
+        for key in kinds.iter().flat_map(|(_, keys)| *keys).chain(&["kind"]) {
+            if !known.contains(key) {
+                known.push(key);
+            }
+        }
         self.check_keys(&known)?;
         let mut kind = None;
         if let Some(entry) = self.get("kind") {
@@ -164,8 +173,9 @@ impl<'a> Scope<'a> {
         for entry in self.tables.iter().filter_map(|table| table.get(key)) {
             let table = entry.table()?;
             let own = table.kind(kinds)?;
-            if own.is_some() && (kind.is_none() || kind == own) {
-                kind = own;
+            // Keys of several kinds are of the kind that is meant further in or out.
+            if own.is_none() || kind.is_none() || kind == own {
+                kind = kind.or(own);
                 tables.push(table);
             }
         }

@@ -47,13 +47,19 @@ fn every_number_arrives_in_its_field() {
         norm_bound = 1.5
         log_rows = 0
         policies = ["oful"]
-        parameters = { low = -1, high = 1, scale = 0.5, offset = 0.125 }
+        parameters = { low = -1, high = 1, scale = 0.5, offset = 0.125, drift = [2, -2] }
         coverage.diversity = 0.1
         "#,
     );
     let world = World {
         dimension: 2,
-        parameters: ParameterLaw::ScaledWithOffset { low: -1.0, high: 1.0, scale: 0.5, offset: 0.125 },
+        parameters: ParameterLaw::ScaledWithOffset {
+            low: -1.0,
+            high: 1.0,
+            scale: 0.5,
+            offset: 0.125,
+            drift: vec![2.0, -2.0],
+        },
         coverage: Coverage::Gaussian { diversity: 0.1 },
         log_rows: 0,
         contexts: Contexts::Gaussian { actions: 3 },
@@ -82,6 +88,52 @@ fn drift_is_live_minus_logged_and_one_number_stands_for_all() {
     assert_eq!(world.parameters, ParameterLaw::Given { live: vec![1.0; 3], logged });
     let world = panel("dimension = 2\n[parameters]\nlive = [1, 2]").world;
     assert_eq!(world.parameters, ParameterLaw::Given { live: vec![1.0, 2.0], logged: vec![1.0, 2.0] });
+}
+
+#[test]
+fn drift_goes_with_drawn_and_with_given_coefficients() {
+    let cube = |low, high, drift: &[f64]| {
+        let drift = drift.to_vec();
+        ParameterLaw::ScaledWithOffset { low, high, scale: 1.0, offset: 0.0, drift }
+    };
+    let alone = panel("dimension = 2\n[parameters]\ndrift = [1, 0]").world.parameters;
+    assert_eq!(alone, cube(0.25, 0.55, &[1.0, 0.0]));
+    let figure = parsed(
+        r"
+        dimension = 2
+        [parameters]
+        low = -1
+        high = 1
+        drift = 0.5
+        [[panel]]
+        [[panel]]
+        parameters.drift = [0, 1]
+        [[panel]]
+        parameters.live = [1, 1]
+        [[panel]]
+        parameters = { live = [1, 1], drift = [0, 1] }
+        ",
+    );
+    let found: Vec<&ParameterLaw> = figure.panels.iter().map(|panel| &panel.world.parameters).collect();
+    let given = |logged: [f64; 2]| ParameterLaw::Given { live: vec![1.0; 2], logged: logged.to_vec() };
+    // Another kind starts afresh, without the file's drift.
+    let expected =
+        [cube(-1.0, 1.0, &[0.5, 0.5]), cube(-1.0, 1.0, &[0.0, 1.0]), given([1.0, 1.0]), given([1.0, 0.0])];
+    assert_eq!(found, expected.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn contexts_may_change_with_the_rounds() {
+    let contexts = |text: &str| panel(&format!("horizon = 1000\nactions = 3\n{text}")).world.contexts;
+    let shifting =
+        |phases, phase_rounds, quiet| Contexts::Shifting { actions: 3, phases, phase_rounds, quiet };
+    // Three phases fill the horizon, unless told otherwise.
+    assert_eq!(contexts("contexts.phases = 3"), shifting(3, 334, 0.1));
+    let text = "contexts = { kind = \"shifting\", phases = 2, phase_rounds = 10, quiet = 0 }";
+    assert_eq!(contexts(text), shifting(2, 10, 0.0));
+    let turning = |turn_rounds, spread| Contexts::Turning { actions: 3, turn_rounds, spread };
+    assert_eq!(contexts("contexts.kind = \"turning\""), turning(1000, 0.3));
+    assert_eq!(contexts("contexts = { turn_rounds = 70, spread = 1 }"), turning(70, 1.0));
 }
 
 #[test]
@@ -204,7 +256,8 @@ fn panels_override_the_file_key_by_key() {
     let given = |logged| ParameterLaw::Given { live: vec![1.0, 2.0], logged };
     assert_eq!(first.world.parameters, given(vec![1.0, 1.0]));
     assert_eq!(other.world.parameters, given(vec![1.0, 1.5]));
-    let uniform = ParameterLaw::ScaledWithOffset { low: 0.0, high: 0.5, scale: 1.0, offset: 0.0 };
+    let drift = vec![0.0; 2];
+    let uniform = ParameterLaw::ScaledWithOffset { low: 0.0, high: 0.5, scale: 1.0, offset: 0.0, drift };
     assert_eq!(third.world.parameters, uniform);
     assert_eq!(other.world.coverage, Coverage::Box { low: vec![0.0; 2], high: vec![1.0, 0.1] });
     assert_eq!(other.world.contexts, Contexts::Gaussian { actions: 5 });
@@ -224,6 +277,22 @@ fn every_panel_of_the_studies_can_be_written_down() {
     let bias = Study::Bias.figure(&Reading::default());
     let text = "[[panel]]\nname = \"c=0.2\"\nparameters = { scale = 0.8, offset = 0.2 }";
     assert_eq!(parsed(text).panels, bias.panels[1..2]);
+    let worlds = |text: &str| parsed(text).panels.into_iter().map(|panel| panel.world).collect::<Vec<_>>();
+    let shifting = Study::Shifting.figure(&Reading::default());
+    let text = "dimension = 6\n\
+                [[panel]]\ncontexts.phases = 3\nparameters.drift = [0, 0, 0, 0, 0, 0.5]\n\
+                [[panel]]\ncontexts.kind = \"turning\"";
+    assert_eq!(worlds(text), [2, 3].map(|place| shifting.panels[place].world.clone()));
+    let wide = Study::Wide.figure(&Reading::default());
+    let text = "dimension = 50\nactions = 10\nlog_rows = 5000";
+    assert_eq!(worlds(text), [wide.panels[0].world.clone()]);
+    let misleading = Study::Misleading.figure(&Reading::default());
+    let arms = "[[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]]";
+    let text = format!(
+        "parameters = {{ live = [0.9, 0.7, 0.5, 0.3, 0.1], logged = [0.2, 0.7, 0.5, 0.3, 1.2] }}\n\
+         coverage = {{ features = {arms}, counts = [400, 400, 400, 400, 400] }}\ncontexts.features = {arms}"
+    );
+    assert_eq!(worlds(&text), [misleading.panels[3].world.clone()]);
 }
 
 #[test]

@@ -15,11 +15,21 @@ const MOST_ROWS: u64 = 1_000_000_000;
 /// A Bernoulli reward is sub-Gaussian with this scale, whatever its mean.
 const BERNOULLI_NOISE: f64 = 0.5;
 
+// Those of the study of shifting contexts.
+const QUIET: f64 = 0.1;
+const SPREAD: f64 = 0.3;
+
 const PARAMETERS: &Kinds =
-    &[("uniform", &["low", "high", "scale", "offset"]), ("given", &["live", "logged", "drift"])];
+    &[("uniform", &["low", "high", "scale", "offset", "drift"]), ("given", &["live", "logged", "drift"])];
 const COVERAGE: &Kinds =
     &[("gaussian", &["diversity"]), ("box", &["low", "high"]), ("counts", &["features", "counts"])];
-const CONTEXTS: &Kinds = &[("gaussian", &[]), ("box", &["low", "high"]), ("fixed", &["features"])];
+const CONTEXTS: &Kinds = &[
+    ("gaussian", &[]),
+    ("box", &["low", "high"]),
+    ("fixed", &["features"]),
+    ("shifting", &["phases", "phase_rounds", "quiet"]),
+    ("turning", &["turn_rounds", "spread"]),
+];
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -28,7 +38,7 @@ enum Rewards {
     Bernoulli,
 }
 
-pub(super) fn read(scope: &Scope<'_>, paper: &World) -> Result<World, Failure> {
+pub(super) fn read(scope: &Scope<'_>, paper: &World, horizon: u64) -> Result<World, Failure> {
     let dimension = scope.or("dimension", paper.dimension, |entry| entry.whole(1..=MOST_FEATURES))?;
     let (rewards, noise) = match scope.or("rewards", Rewards::Gaussian, Entry::switch)? {
         Rewards::Gaussian => (RewardModel::Gaussian, paper.noise),
@@ -43,7 +53,7 @@ pub(super) fn read(scope: &Scope<'_>, paper: &World) -> Result<World, Failure> {
         _ => (None, None),
     };
     let (coverage, log_rows) = coverage(scope, dimension, logged, paper.log_rows)?;
-    let contexts = contexts(scope, dimension, live, paper.actions())?;
+    let contexts = contexts(scope, dimension, live, paper.actions(), horizon)?;
     let noise = scope.or("noise", noise, |entry| entry.number(NOT_NEGATIVE))?;
     let world = World { dimension, parameters, coverage, log_rows, contexts, rewards, noise };
     if let (RewardModel::Bernoulli, Some(entry)) = (rewards, scope.get("rewards")) {
@@ -79,7 +89,8 @@ fn parameters(scope: &Scope<'_>, dimension: usize) -> Result<ParameterLaw, Failu
         return Err(entry.map_or_else(|| section.fail(&reason), |entry| entry.fail(&reason)));
     }
     let offset = section.or("offset", 0.0, |entry| entry.number(NOT_NEGATIVE))?;
-    Ok(ParameterLaw::ScaledWithOffset { low, high, scale: number("scale", 1.0)?, offset })
+    let drift = section.or("drift", vec![0.0; dimension], |entry| entry.vector(dimension))?;
+    Ok(ParameterLaw::ScaledWithOffset { low, high, scale: number("scale", 1.0)?, offset, drift })
 }
 
 fn coverage(
@@ -125,6 +136,7 @@ fn contexts(
     dimension: usize,
     live: Option<&[f64]>,
     default_actions: usize,
+    horizon: u64,
 ) -> Result<Contexts, Failure> {
     let (kind, section) = scope.section("contexts", CONTEXTS)?;
     let actions = scope.or("actions", default_actions, |entry| entry.whole(1..=MOST_ACTIONS))?;
@@ -142,6 +154,21 @@ fn contexts(
             agree(scope, "actions", actions, &entry, features.len())?;
             Contexts::Fixed { features }
         }
+        Some("shifting") => {
+            let phases: usize = section.need("phases")?.whole(1..=dimension as u64)?;
+            let whole = horizon.div_ceil(phases as u64);
+            Contexts::Shifting {
+                actions,
+                phases,
+                phase_rounds: section.or("phase_rounds", whole, |entry| entry.whole(1..=u64::MAX))?,
+                quiet: section.or("quiet", QUIET, |entry| entry.number(NOT_NEGATIVE))?,
+            }
+        }
+        Some("turning") => Contexts::Turning {
+            actions,
+            turn_rounds: section.or("turn_rounds", horizon, |entry| entry.whole(1..=u64::MAX))?,
+            spread: section.or("spread", SPREAD, |entry| entry.number(NOT_NEGATIVE))?,
+        },
         _ => Contexts::Gaussian { actions },
     })
 }
@@ -193,6 +220,8 @@ fn agree(scope: &Scope<'_>, key: &str, value: usize, list: &Entry<'_>, count: us
 fn check_signs(world: &World, rewards: &Entry<'_>) -> Result<(), Failure> {
     let reason = match (&world.contexts, &world.coverage) {
         (Contexts::Gaussian { .. }, _) => "`contexts` of kind `gaussian` do not have; take `box` or `fixed`",
+        (Contexts::Shifting { .. }, _) => "`contexts` of kind `shifting` do not have; take `box` or `fixed`",
+        (Contexts::Turning { .. }, _) => "`contexts` of kind `turning` do not have; take `box` or `fixed`",
         (_, Coverage::Gaussian { .. }) if world.log_rows > 0 => {
             "`coverage` of kind `gaussian` does not have; take `box` or `counts`"
         }

@@ -131,6 +131,14 @@ fn numbers_out_of_range_are_named_with_their_own_line() {
         @"truenorth: DIR/file.toml, line 14: an entry of `drift` must be a number of at most 1e50 in size, but is inf");
     assert_snapshot!(says("    1, 1,\n", "    1, -1,\n"),
         @"truenorth: DIR/file.toml, line 21: `high` must be at least `low`, but is -1 for feature 4, and `low` is 0");
+    assert_snapshot!(answer(b"contexts.phases = 6\n"),
+        @"truenorth: DIR/file.toml, line 1: `phases` must be a whole number from 1 to 5, but is 6");
+    assert_snapshot!(answer(b"[contexts]\nphases = 2\nphase_rounds = 0\n"),
+        @"truenorth: DIR/file.toml, line 3: `phase_rounds` must be a whole number of at least 1, but is 0");
+    assert_snapshot!(answer(b"contexts.quiet = 0.5\n"),
+        @"truenorth: DIR/file.toml, line 1: `contexts` needs a `phases`");
+    assert_snapshot!(answer(b"contexts.spread = -1\n"),
+        @"truenorth: DIR/file.toml, line 1: `spread` must be a number from 0 to 1e50, but is -1");
     assert_snapshot!(says("name = \"as it is\"", "name = \"as it is\"\nseed = -7"),
         @"truenorth: DIR/file.toml, line 31: `seed` must be a whole number of at least 0, but is -7");
 }
@@ -211,6 +219,10 @@ fn values_that_do_not_go_together_are_named() {
     assert_snapshot!(says("low = 0\n", ""), @"truenorth: DIR/file.toml, line 17: `contexts` needs a `low`");
     assert_snapshot!(answer(b"runs = 1\npolicies = []\n"),
         @"truenorth: DIR/file.toml, line 2: `policies` must list at least one policy");
+    assert_snapshot!(says("low = 0\nhigh", "phases = 2\nlow = 0\nhigh"),
+        @"truenorth: DIR/file.toml, line 19: `low` belongs to a `contexts` of kind `box`, not `shifting`");
+    assert_snapshot!(answer(b"rewards = \"bernoulli\"\nlog_rows = 0\ncontexts.spread = 0.5\n"),
+        @r#"truenorth: DIR/file.toml, line 1: `rewards` = "bernoulli" needs means from 0 to 1, which `contexts` of kind `turning` do not have; take `box` or `fixed`"#);
     assert_snapshot!(says("low = 0\nhigh", "kind = \"fixed\"\nlow = 0\nhigh"),
         @"truenorth: DIR/file.toml, line 19: `low` belongs to a `contexts` of kind `box`, not `fixed`");
 }

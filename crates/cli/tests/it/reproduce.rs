@@ -146,6 +146,31 @@ fn results_have_the_promised_shape() {
 }
 
 #[test]
+fn studies_beyond_the_paper_are_played_by_their_names() {
+    let folder = Folder::new("beyond");
+    let expected = [
+        (
+            "misleading",
+            "aligned best-looks-bad bad-looks-best both \
+             noisy-aligned noisy-best-looks-bad noisy-bad-looks-best noisy-both",
+        ),
+        ("shifting", "no-drift early-drift late-drift turning-no-drift turning-drift"),
+        ("wide", "no-drift three-drifted all-drifted"),
+    ];
+    for (study, panels) in expected {
+        let output = reproduce(&folder, &[study, "--runs", "2", "--horizon", "20"]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let figure = &folder.results()["figures"][0];
+        assert_eq!(figure["name"], study);
+        let found = figure["panels"].as_array().unwrap().iter().map(|panel| panel["name"].as_str().unwrap());
+        assert_eq!(found.collect::<Vec<_>>().join(" "), panels);
+        assert!(["svg", "png"].iter().all(|ending| folder.0.join(format!("{study}.{ending}")).exists()));
+    }
+    let none = reproduce(&folder, &["shifting", "--horizon", "0"]);
+    assert_eq!(text(&none.stderr), "truenorth: `horizon` must be at least 1, but is 0\n");
+}
+
+#[test]
 fn runs_of_an_experiment_file_can_be_changed_by_a_flag() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/thin-coverage.toml");
     let folder = Folder::new("runs");

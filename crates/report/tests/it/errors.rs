@@ -1,9 +1,9 @@
 //! What figures refuse, and the sentence they say.
 
 use truenorth_report::{
-    Bar, BarGroup, Bars, BarsFigure, Curves, CurvesFigure, CurvesPanel, Ellipses, EllipsesFigure,
-    EllipsesPanel, Error, Outline, OutlineStyle, Reference, Series, Share, ShareColors, Shares, SharesFigure,
-    SharesPanel, png,
+    Bar, BarGroup, Bars, BarsFigure, Curves, CurvesFigure, CurvesPanel, Direction, Directions,
+    DirectionsFigure, DirectionsPanel, Drift, Ellipses, EllipsesFigure, EllipsesPanel, Error, Outline,
+    OutlineStyle, Reference, Series, Share, ShareColors, Shares, SharesFigure, SharesPanel, png,
 };
 
 fn refusal(series: Vec<Series>, references: Vec<Reference>) -> String {
@@ -77,6 +77,32 @@ fn bars_refuse_values_outside_their_error_bars() {
         Error::NotFinite { list: "low", .. }
     ));
     assert!(matches!(refusal(Bar::new("a", f64::INFINITY)), Error::NotFinite { .. }));
+}
+
+#[test]
+fn directions_name_the_number_they_refuse() {
+    let refusal = |coverage, drift, trust| {
+        let directions = vec![Direction { name: "a".into(), coverage, drift, trust }];
+        let panels = vec![DirectionsPanel { title: String::new(), directions }];
+        let figure = DirectionsFigure::new(Directions { panels, ..Directions::default() });
+        figure.expect_err("refused").to_string()
+    };
+    let unknown = Drift::Unknown;
+    assert_eq!(refusal(-1.0, unknown, 0.5), "`coverage` 0 of `a` must be at least 0, but is -1");
+    assert_eq!(refusal(1.0, unknown, 1.5), "`trust` 0 of `a` must be at most 1, but is 1.5");
+    assert_eq!(
+        refusal(f64::INFINITY, unknown, 0.5),
+        "`coverage` 0 of `a` must be finite and at most 1e100 in size, but is inf"
+    );
+    let outside = Drift::Estimate { value: 3.0, low: 1.0, high: 2.0 };
+    assert_eq!(refusal(1.0, outside, 0.5), "`high` 0 of `a` must be at least `value`, but is 2");
+    let turned = Drift::Prior { low: 1.0, high: -1.0 };
+    assert_eq!(refusal(1.0, turned, 0.5), "`high` 0 of `a` must be at least `low`, but is -1");
+    let none = DirectionsFigure::new(Directions::default()).expect_err("refused").to_string();
+    assert_eq!(none, "a figure of directions must hold at least one panel");
+    let panels = vec![DirectionsPanel::default()];
+    let none = DirectionsFigure::new(Directions { panels, ..Directions::default() });
+    assert_eq!(none.expect_err("refused").to_string(), "panel `` must hold at least one direction");
 }
 
 #[test]

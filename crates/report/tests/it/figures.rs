@@ -1,9 +1,10 @@
 //! What each figure shows.
 
 use truenorth_report::{
-    AxisScale, Bar, BarGroup, Bars, BarsFigure, Curves, CurvesFigure, CurvesPanel, Ellipses, EllipsesFigure,
-    EllipsesPanel, Marks, Outline, OutlineStyle, Palette, Reference, Series, Share, ShareColors, Shares,
-    SharesFigure, SharesPanel, png,
+    AxisScale, Bar, BarGroup, Bars, BarsFigure, Curves, CurvesFigure, CurvesPanel, Direction, Directions,
+    DirectionsFigure, DirectionsPanel, Drift, Ellipses, EllipsesFigure, EllipsesPanel, Heading, Marks,
+    Outline, OutlineStyle, Palette, Reference, Series, Share, ShareColors, Shares, SharesFigure, SharesPanel,
+    png,
 };
 
 use crate::drawn::{Drawn, number};
@@ -224,14 +225,129 @@ fn bars_are_as_long_as_their_values() {
     }
 }
 
+fn direction(name: &str, coverage: f64, drift: Drift, trust: f64) -> Direction {
+    Direction { name: name.into(), coverage, drift, trust }
+}
+
+fn estimate(value: f64, half: f64) -> Drift {
+    Drift::Estimate { value, low: value - half, high: value + half }
+}
+
+fn directions(panels: Vec<Vec<Direction>>) -> String {
+    let panel = |directions| DirectionsPanel { title: "After 500 rounds".into(), directions };
+    let panels = panels.into_iter().map(panel).collect();
+    let title = "What has been learned".to_owned();
+    DirectionsFigure::new(Directions { title, panels, ..Directions::default() }).expect("valid").svg()
+}
+
+#[test]
+fn every_direction_has_its_coverage_drift_and_trust() {
+    let rows = vec![
+        direction("moved", 1_000.0, estimate(0.5, 0.1), 0.004),
+        direction("steady", 100.0, estimate(0.05, 0.1), 0.996),
+        direction("moved down", 10.0, estimate(-0.3, 0.2), 0.5),
+        direction("not met", 0.0, Drift::Prior { low: -0.4, high: 0.4 }, 0.0),
+        direction("no idea", 1.0, Drift::Unknown, 1.0),
+    ];
+    let svg = directions(vec![rows.clone(), rows]);
+    let drawn = Drawn::new(&svg);
+    drawn.assert_readable();
+    let counts = ["panel", "row-name", "coverage", "interval", "estimate", "unknown", "trust", "zero"];
+    assert_eq!(counts.map(|class| drawn.count(class)), [2, 10, 10, 8, 6, 2, 10, 2]);
+    assert_eq!(drawn.texts("value")[..5], ["1,000", "100", "10", "0", "1"]);
+    assert_eq!(drawn.texts("share")[..5], ["<1%", ">99%", "50%", "0%", "100%"]);
+    assert_eq!(drawn.count("legend-name"), 3);
+
+    let place = |class: &str, name: &str| -> Vec<f64> {
+        drawn.of_class(class).iter().map(|node| number(*node, name)).collect()
+    };
+    let coverage = place("coverage", "width");
+    assert!(
+        (coverage[0] - coverage[1] - (coverage[1] - coverage[2])).abs() < 0.1,
+        "a log scale: {coverage:?}"
+    );
+    assert!(
+        coverage[4] > 0.0 && coverage[3].abs() < 1e-9,
+        "one row has a length, none has not: {coverage:?}"
+    );
+    let trust = place("trust", "width");
+    assert!((trust[4] - 2.0 * trust[2]).abs() < 0.1, "{trust:?}");
+
+    let (zero, dots) = (place("zero", "x1")[0], place("estimate", "cx"));
+    assert!(dots[0] > dots[1] && dots[1] > zero && zero > dots[2], "{dots:?} around {zero}");
+    let colors: Vec<_> =
+        drawn.of_class("estimate").iter().map(|dot| dot.attribute("fill").unwrap()).collect();
+    assert!(colors[0] == colors[2] && colors[0] != colors[1], "what excludes zero stands out: {colors:?}");
+    // Both panels have the same axes.
+    assert_eq!(dots[..3], dots[3..]);
+}
+
+#[test]
+fn sixty_directions_with_long_names_are_readable() {
+    let row = |index: u32| {
+        let name = format!("{index} minutes since the last visit to any page of the shop");
+        direction(&name, 1e7 * 0.6_f64.powf(f64::from(index)), estimate(0.01, 0.5), 0.5)
+    };
+    let svg = directions(vec![(0..60).map(row).collect()]);
+    let drawn = Drawn::new(&svg);
+    drawn.assert_readable();
+    let names = drawn.texts("row-name");
+    assert!(names.len() == 60 && names.iter().all(|name| name.ends_with('…')), "{names:?}");
+    let height = |svg: &str| number(Drawn::new(svg).of_class("stripe")[0], "height");
+    assert!((height(&svg) - height(&directions(vec![vec![row(0)]]))).abs() < 1e-9, "rows keep their height");
+}
+
+#[test]
+fn one_vague_direction_does_not_squeeze_the_others() {
+    let mut rows: Vec<Direction> =
+        (0..9).map(|_| direction("clear", 10.0, estimate(0.1, 0.05), 0.5)).collect();
+    rows.push(direction("vague", 10.0, estimate(0.1, 50.0), 0.5));
+    rows.push(direction("not met", 10.0, Drift::Prior { low: -9.0, high: 0.1 }, 0.5));
+    let svg = directions(vec![rows]);
+    let drawn = Drawn::new(&svg);
+    drawn.assert_readable();
+    assert_eq!(drawn.count("cut"), 3, "two ends of the vague one, one of the assumed one");
+    let clear = drawn.of_class("interval")[0];
+    assert!(number(clear, "x2") - number(clear, "x1") > 50.0);
+}
+
+#[test]
+fn unusual_directions_are_drawn_inside_their_columns() {
+    let cases = [
+        (0.0, Drift::Unknown, 0.0),
+        (1e-99, estimate(0.0, 0.0), 1.0),
+        (1e99, estimate(1e99, 1e98), 0.5),
+        (3.0, estimate(-1e-99, 0.0), 0.5),
+        (1.0, Drift::Prior { low: 0.0, high: 0.0 }, 0.5),
+        (1.0, Drift::Prior { low: 5.0, high: 6.0 }, 0.5),
+    ];
+    let every = cases.map(|(coverage, drift, trust)| vec![direction("", coverage, drift, trust)]);
+    let together = every.concat();
+    for rows in every.into_iter().chain([together]) {
+        let svg = directions(vec![rows]);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        let drawn = Drawn::new(&svg);
+        drawn.assert_readable();
+        assert!(drawn.of_class("coverage").iter().all(|bar| number(*bar, "width") >= 0.0));
+    }
+}
+
 #[test]
 fn any_text_is_escaped_and_fits() {
     let hostile = "<script>alert(\"&\")</script> '\u{1}' ".repeat(5);
     let series = vec![regret(&hostile, 3.0), regret("", 4.0)];
     let panels = vec![CurvesPanel { title: hostile.clone(), series, ..CurvesPanel::default() }];
-    let (title, x_label, y_label) = (hostile.clone(), hostile.clone(), hostile);
+    let (title, x_label, y_label) = (hostile.clone(), hostile.clone(), hostile.clone());
     let curves = Curves { title, x_label, y_label, panels, ..Curves::default() };
     let svg = CurvesFigure::new(curves).expect("valid").svg();
+    Drawn::new(&svg).assert_readable();
+    assert!(!svg.contains("<script"));
+    let heading = || Heading::new(hostile.clone(), hostile.clone());
+    let (names, coverage, drift, trust) = (heading(), heading(), heading(), heading());
+    let rows = vec![direction(&hostile, 1.0, Drift::Unknown, 0.5)];
+    let panels = vec![DirectionsPanel { title: hostile.clone(), directions: rows }];
+    let directions = Directions { title: hostile, names, coverage, drift, trust, panels };
+    let svg = DirectionsFigure::new(directions).expect("valid").svg();
     Drawn::new(&svg).assert_readable();
     assert!(!svg.contains("<script"));
 }

@@ -1,5 +1,6 @@
 //! Worlds and the runner from outside.
 
+mod beyond;
 mod runner;
 #[cfg(not(debug_assertions))]
 mod studies;

@@ -91,6 +91,16 @@ fn descriptions_that_do_not_fit_are_refused_by_name() {
     assert_eq!(says(World { noise: -1.0, ..two_arms() }), "`noise` must be at least 0, but is -1");
     let contexts = Contexts::Gaussian { actions: 0 };
     assert_eq!(says(World { contexts, ..two_arms() }), "`actions` must be at least 1, but is 0");
+    let contexts = Contexts::Shifting { actions: 2, phases: 3, phase_rounds: 5, quiet: 0.1 };
+    assert_eq!(
+        says(World { contexts, ..two_arms() }),
+        "`phases` must be at least 1 and at most the dimension, but is 3"
+    );
+    let contexts = Contexts::Turning { actions: 2, turn_rounds: 0, spread: 0.1 };
+    assert_eq!(says(World { contexts, ..two_arms() }), "`turn_rounds` must be at least 1, but is 0");
+    let drift = vec![0.0; 3];
+    let parameters = ParameterLaw::ScaledWithOffset { low: 0.0, high: 1.0, scale: 1.0, offset: 0.0, drift };
+    assert_eq!(says(World { parameters, ..two_arms() }), "`drift` must hold 2 numbers, but holds 3");
     let coverage = Coverage::Box { low: vec![0.0, 1.0], high: vec![1.0, 0.0] };
     assert_eq!(says(World { coverage, ..two_arms() }), "`high` must be at least `low` and finite, but is 0");
 }

@@ -1,0 +1,33 @@
+//! Tables of logged rows: features, a reward, and the round a row belongs to.
+//!
+//! [`Batches`] reads a file of any length in bounded memory, [`Table`] collects all of it. The format follows
+//! from the file's ending, and a [`Selection`] says which columns are wanted:
+//!
+//! ```no_run
+//! use truenorth_logs::{Selection, Table};
+//!
+//! # fn main() -> Result<(), truenorth_logs::Error> {
+//! let offline = Table::read("offline.csv.gz", &Selection::new("f_*", "reward").without("round"))?;
+//! let selection = Selection::named(&offline.names, "reward").with_round("round");
+//! let online = Table::read("online.parquet", &selection)?;
+//! for rows in online.rows_by_round().into_iter().flatten() {
+//!     println!("{} actions, the first pays {}", rows.len(), online.rewards[rows[0]]);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Every number that comes out is finite and at most 1e50 in size, as the library wants it.
+
+mod batch;
+mod error;
+mod format;
+mod selection;
+mod source;
+mod table;
+
+pub use batch::{Batch, Batches};
+pub use error::{Error, Place, Problem, Result};
+pub use format::Format;
+pub use selection::Selection;
+pub use table::Table;
