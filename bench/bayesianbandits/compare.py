@@ -89,21 +89,25 @@ class World:
 class Setting:
     """How the library is used.
 
-    `policy` is "ts" or the quantile of the UCB. `rule` forgets before each live row, at `rate`.
-    `logs` says how the logs come in: "full"; "forgotten", the rule applies to each logged row too, as it does
-    when the learner is built with it and then fitted; a number, all logs once decayed by it before round 1
-    (`agent.decay(decay_rate=...)`); "none".
+    `policy` is "ts" or the quantile of the UCB. `rule` forgets before each live row, at `rate`. In the logs,
+    each row forgets those before it at `log_rate`: the same as `rate` where a learner is built with its rule
+    and then fitted. All that the logs taught is decayed by `once` before round 1
+    (`agent.decay(decay_rate=...)`); 0 stands for no logs at all.
     """
 
     policy: object = 0.68
     rule: str = "exponential"
     rate: float = 1.0
-    logs: object = "full"
+    log_rate: float = 1.0
+    once: float = 1.0
 
     def library_policy(self):
         if self.policy == "ts":
             return bb.ThompsonSampling()
         return bb.UpperConfidenceBound(alpha=self.policy, samples=UCB_SAMPLES)
+
+    def library_log_rule(self):
+        return None if self.log_rate == 1.0 else bb.ExponentialForgetting(self.log_rate)
 
     def library_rule(self):
         if self.rate == 1.0:
@@ -118,37 +122,43 @@ class Setting:
     def row(self):
         policy = "Thompson" if self.policy == "ts" else f"UCB {self.policy}"
         rule = "none" if self.rate == 1.0 else f"{self.rule} {self.rate}"
-        logs = self.logs if isinstance(self.logs, str) else f"decayed once by {self.logs}"
-        return policy, rule, logs
+        if self.once == 0.0:
+            return policy, rule, "none"
+        logs = [f"forgotten {self.log_rate}"] if self.log_rate < 1 else []
+        logs += [f"decayed once by {self.once}"] if self.once < 1 else []
+        return policy, rule, " and ".join(logs) or "full"
 
 
 RATES = (0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995, 0.9999)
 QUANTILES = (0.5, 0.68, 0.9, 0.95, 0.99)
-ONCE = (0.1, 0.03, 0.01, 0.003, 0.001)
+ONCE = (0.1, 0.05, 0.03, 0.02, 0.01, 0.003, 0.001, 0.0003, 0.0001)
 
 
 def full_grid():
     grid = []
     for policy in (*QUANTILES, "ts"):
         grid.append(Setting(policy))
-        grid.append(Setting(policy, logs="none"))
+        grid.append(Setting(policy, once=0.0))
         grid += [Setting(policy, rate=rate) for rate in RATES]
-        grid += [Setting(policy, rate=rate, logs="forgotten") for rate in RATES]
-        grid += [Setting(policy, logs=once) for once in ONCE]
+        grid += [Setting(policy, rate=rate, log_rate=rate) for rate in RATES]
+        grid += [Setting(policy, once=once) for once in ONCE]
     for policy in (0.68, "ts"):
+        grid += [Setting(policy, log_rate=rate) for rate in RATES]
         for rule in ("stabilized", "sift"):
             grid += [Setting(policy, rule, rate) for rate in RATES]
-    for once in (0.03, 0.01):
-        grid += [Setting(rate=rate, logs=once) for rate in (0.999, 0.9995, 0.9999)]
+    for once in (0.03, 0.01, 0.003, 0.001):
+        grid += [Setting(rate=rate, once=once) for rate in (0.999, 0.9995, 0.9999)]
     return grid
 
 
 def short_grid():
+    rates = (0.99, 0.995, 0.999, 0.9999)
     grid = []
     for policy in (0.68, "ts"):
         grid.append(Setting(policy))
-        grid += [Setting(policy, rate=rate) for rate in (0.99, 0.995, 0.999, 0.9999)]
-        grid += [Setting(policy, logs=once) for once in (0.1, 0.03, 0.01)]
+        grid += [Setting(policy, rate=rate) for rate in rates]
+        grid += [Setting(policy, rate=rate, log_rate=rate) for rate in rates]
+        grid += [Setting(policy, once=once) for once in (0.03, 0.01, 0.003, 0.001)]
     return grid
 
 
@@ -158,18 +168,16 @@ def short_grid():
 def after_logs(setting, s, world):
     """Precision and mean once the logs are in: `NormalRegressor.fit`, and one `decay` if it is asked for."""
     precision, information = ALPHA * np.eye(DIMENSION), np.zeros(DIMENSION)
-    if setting.logs != "none":
-        weights = np.ones(LOG_ROWS)
-        if setting.logs == "forgotten" and setting.rule != "sift":
-            # A uniform rule takes one step a row; a fresh prior fades too and is not floored.
-            weights = setting.rate ** np.arange(LOG_ROWS - 1, -1, -1.0)
-            precision *= setting.rate**LOG_ROWS
+    if setting.once > 0.0:
+        # One step of forgetting a row, for the prior too.
+        weights = setting.log_rate ** np.arange(LOG_ROWS - 1, -1, -1.0)
+        precision *= setting.log_rate**LOG_ROWS
         x = world.log_features
         precision = precision + BETA * (x.T * weights) @ x
         information = BETA * x.T @ (weights * world.log_rewards(s))
     mean = np.linalg.solve(precision, information)
-    if not isinstance(setting.logs, str):
-        precision = setting.logs * precision
+    if setting.once > 0.0:
+        precision *= setting.once  # the mean stays
     return precision, mean
 
 
@@ -316,13 +324,12 @@ def warm_agent(setting, s, world, seed):
         learner=learner,
         random_seed=seed,
     )
-    if setting.logs == "forgotten":
-        learner.set_params(forgetting=setting.library_rule())
-    if setting.logs != "none":
+    if setting.once > 0.0:
+        learner.set_params(forgetting=setting.library_log_rule())
         learner.fit(world.log_features, world.log_rewards(s))
+    if 0.0 < setting.once < 1.0:
+        agent.decay(decay_rate=setting.once)
     learner.set_params(forgetting=setting.library_rule())
-    if not isinstance(setting.logs, str):
-        agent.decay(decay_rate=setting.logs)
     return agent
 
 
@@ -352,13 +359,13 @@ def self_test(horizon=3000):
     y = x @ live + noise
     for setting in (
         Setting(),
-        Setting(logs="none"),
-        Setting(logs=0.03),
+        Setting(once=0.0),
+        Setting(once=0.03),
         Setting(rate=0.99),
-        Setting(rate=0.99, logs="forgotten"),
-        Setting(rate=0.9999, logs="forgotten"),
+        Setting(rate=0.99, log_rate=0.99),
+        Setting(rate=0.9999, log_rate=0.9999, once=0.1),
         Setting(rule="stabilized", rate=0.995),
-        Setting(rule="stabilized", rate=0.995, logs="forgotten"),
+        Setting(rule="stabilized", rate=0.995, log_rate=0.95),
         Setting(rule="sift", rate=0.995),
     ):
         learner = warm_agent(setting, 2.0, world, 0).learner
@@ -446,7 +453,7 @@ def main():
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--horizon", type=int, default=HORIZON)
-    parser.add_argument("--grid", action="store_true", help="all settings instead of a selection: ten minutes")
+    parser.add_argument("--grid", action="store_true", help="all settings instead of a selection: six minutes")
     parser.add_argument("--agent", type=int, metavar="RUNS", default=0, help="play the best settings by the library too")
     parser.add_argument("--truenorth", metavar="BINARY", help="play unit-norm.toml and print a joint table")
     parser.add_argument("--experiment", default=HERE / "unit-norm.toml", help="instead of unit-norm.toml")

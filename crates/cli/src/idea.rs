@@ -50,7 +50,8 @@ fn panels() -> truenorth::Result<Vec<EllipsesPanel>> {
     let certificate = Certificate::from_budgets(&[0.05, 1.0])?.with_radius(1.0)?;
     let params = Params {
         layering: Layering::Flat,
-        noise: NOISE,
+        noise: Some(NOISE),
+        norm_bound: Some(1.0),
         certificate: CertificateRule::Fixed(certificate.clone()),
         offline: logs,
         ..Preset::EllipsoidalMinUcb.params(2)?
@@ -75,7 +76,8 @@ fn panels() -> truenorth::Result<Vec<EllipsesPanel>> {
 }
 
 fn panel(policy: &Policy, certificate: &Certificate, round: usize) -> truenorth::Result<EllipsesPanel> {
-    let Params { noise, norm_bound, ridge, delta, .. } = *policy.params();
+    let Params { ridge, delta, .. } = *policy.params();
+    let (noise, norm_bound) = (policy.noise(), policy.norm_bound());
     let live =
         policy.layers().next().map_or_else(|| RidgeStatistic::new(2), |layer| Ok(layer.data.clone()))?;
     let live = Offline::new(&live, ridge)?;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use truenorth::{
-    Branches, Certificate, CertificateRule, Epochs, Layering, Matrix, Params, Pooling, RidgeStatistic,
-    Schedule,
+    Branches, Certificate, CertificateRule, Epochs, Explore, Layering, Matrix, Params, Pooling,
+    RidgeStatistic, Schedule, Width,
 };
 
 use crate::failure::Failure;
@@ -25,6 +25,9 @@ struct Switches {
     branches: Branches,
     pooling: Pooling,
     certificate: Option<CertificateSwitch>,
+    width: Option<Width>,
+    explore: Option<Explore>,
+    seed: Option<u64>,
     exploration_scale: Option<f64>,
 }
 
@@ -33,6 +36,7 @@ struct Switches {
 enum CertificateSwitch {
     Fixed { matrix: Vec<Vec<f64>>, rho: f64 },
     Learned { epochs: Option<Vec<u64>> },
+    Adaptive,
 }
 
 /// One line of `rounds.jsonl`.
@@ -59,12 +63,13 @@ pub(crate) fn read_params(folder: &Path) -> Result<Params, Failure> {
         Some(CertificateSwitch::Learned { epochs }) => {
             CertificateRule::Learned(epochs.map_or(Epochs::Doubling, Epochs::Given))
         }
+        Some(CertificateSwitch::Adaptive) => CertificateRule::Adaptive,
     };
     Ok(Params {
         dimension,
         horizon: Some(switches.horizon),
-        noise: switches.noise,
-        norm_bound: switches.norm_bound,
+        noise: Some(switches.noise),
+        norm_bound: Some(switches.norm_bound),
         ridge: switches.ridge,
         delta: switches.delta,
         schedule: switches.schedule,
@@ -72,6 +77,9 @@ pub(crate) fn read_params(folder: &Path) -> Result<Params, Failure> {
         branches: switches.branches,
         pooling: switches.pooling,
         certificate,
+        width: switches.width.unwrap_or(Width::Confidence),
+        explore: switches.explore.unwrap_or(Explore::Ucb),
+        seed: switches.seed.unwrap_or(0),
         exploration_scale: switches.exploration_scale.unwrap_or(1.0),
         offline,
     })

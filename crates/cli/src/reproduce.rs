@@ -30,7 +30,7 @@ enum Which {
     Hardness,
 }
 
-/// What policies with a fixed certificate are told about the drift.
+/// What policies are told about the drift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Told {
     /// How far each coordinate drifted
@@ -73,7 +73,8 @@ pub(crate) struct Arguments {
     /// Tell policies the printed norm bound S = 1, which the main study and the ablation break
     #[arg(long)]
     as_printed: bool,
-    /// What policies with a fixed certificate are told
+    /// What policies that use the logs are told about the drift, those too that would learn it [default: how
+    /// far each coordinate drifted, for policies with a fixed certificate]
     #[arg(long, value_enum)]
     certificate: Option<Told>,
     #[command(flatten)]
@@ -90,10 +91,10 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
         runs: arguments.runs.unwrap_or(50),
         seed: arguments.seed,
         norm_bound: if arguments.as_printed { NormBound::Given(1.0) } else { NormBound::Truth },
-        certificate: match arguments.certificate {
-            None | Some(Told::Coordinate) => CertificateKind::Coordinate,
-            Some(Told::Isotropic) => CertificateKind::Isotropic,
-        },
+        certificate: arguments.certificate.map(|told| match told {
+            Told::Coordinate => CertificateKind::Coordinate,
+            Told::Isotropic => CertificateKind::Isotropic,
+        }),
         policies: arguments.policies.clone(),
     };
     let studies: &[Study] = match arguments.figure {

@@ -1,8 +1,8 @@
 //! Policies of an experiment: a preset, what is changed in it, and which certificate it is told.
 
 use truenorth::{
-    Branches, Certificate, CertificateRule, Epochs, Layering, Params, Policy, Pooling, Preset,
-    RidgeStatistic, Schedule,
+    Branches, Certificate, CertificateRule, Epochs, Explore, Layering, Params, Policy, Pooling, Preset,
+    RidgeStatistic, Schedule, Width,
 };
 
 use crate::error::{Error, Result};
@@ -12,14 +12,17 @@ use crate::world::dot;
 /// Smallest budget of a coordinate: a certificate cannot forbid drift altogether.
 const LEAST_BUDGET: f64 = 0.01;
 
-/// What a policy with a fixed certificate is told about the drift Δ of its run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What a policy with a pooled branch is told about the drift Δ of its run, or how it learns it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CertificateKind {
     /// The drift of each coordinate: M = diag(1/v²) with v = max(|Δ|, 0.01), ρ = ‖Δ‖ in M.
-    #[default]
     Coordinate,
-    /// The length of the drift alone: M = I, ρ = ‖Δ‖.
+    /// The length of the drift alone: M = I, ρ = ‖Δ‖. What prior work is told.
     Isotropic,
+    /// Nothing: learned by the paper's epochs.
+    Learned,
+    /// Nothing: learned direction by direction.
+    Adaptive,
 }
 
 /// One policy of an experiment.
@@ -29,8 +32,9 @@ pub struct PolicySpec {
     pub name: String,
     /// What it starts from.
     pub preset: Preset,
-    /// Which certificate it is told, where it needs one.
-    pub certificate: CertificateKind,
+    /// Which certificate it has, where it needs one; without this the preset's, and the drift of each
+    /// coordinate where that is a fixed one.
+    pub certificate: Option<CertificateKind>,
     /// Changes of the preset's switches.
     pub layering: Option<Layering>,
     /// See `layering`.
@@ -39,10 +43,14 @@ pub struct PolicySpec {
     pub pooling: Option<Pooling>,
     /// See `layering`.
     pub schedule: Option<Schedule>,
-    /// Whether the certificate is learned instead of told.
-    pub learned: Option<bool>,
-    /// Factor on every radius.
-    pub exploration_scale: f64,
+    /// See `layering`.
+    pub width: Option<Width>,
+    /// See `layering`.
+    pub explore: Option<Explore>,
+    /// Factor on every radius, or the preset's own.
+    pub exploration_scale: Option<f64>,
+    /// Whether it is told noise and norm bound; otherwise it estimates them from the logs.
+    pub told: bool,
 }
 
 /// What a run tells a policy.
@@ -55,6 +63,7 @@ pub(crate) struct Told<'a> {
     pub(crate) norm_bound: f64,
     pub(crate) ridge: f64,
     pub(crate) delta: f64,
+    pub(crate) seed: u64,
 }
 
 impl PolicySpec {
@@ -63,13 +72,15 @@ impl PolicySpec {
         Self {
             name: preset.name().to_owned(),
             preset,
-            certificate: CertificateKind::default(),
+            certificate: None,
             layering: None,
             branches: None,
             pooling: None,
             schedule: None,
-            learned: None,
-            exploration_scale: 1.0,
+            width: None,
+            explore: None,
+            exploration_scale: None,
+            told: !matches!(preset, Preset::TrueNorth | Preset::TrueNorthSampling),
         }
     }
 
@@ -85,6 +96,7 @@ impl PolicySpec {
             norm_bound: 1.0,
             ridge: panel.ridge,
             delta: panel.delta,
+            seed: 0,
         };
         Policy::new(self.try_params(&told)?).map(drop)
     }
@@ -95,38 +107,45 @@ impl PolicySpec {
 
     fn try_params(&self, told: &Told<'_>) -> truenorth::Result<Params> {
         let preset = self.preset.params(told.live.len())?;
-        let learned = self.learned.unwrap_or(matches!(preset.certificate, CertificateRule::Learned(_)));
+        let kind = self.certificate.unwrap_or(match preset.certificate {
+            CertificateRule::Learned(_) => CertificateKind::Learned,
+            CertificateRule::Adaptive => CertificateKind::Adaptive,
+            CertificateRule::None | CertificateRule::Fixed(_) => CertificateKind::Coordinate,
+        });
         Ok(Params {
             horizon: Some(told.horizon),
-            noise: told.noise,
-            norm_bound: told.norm_bound,
+            noise: self.told.then_some(told.noise),
+            norm_bound: self.told.then_some(told.norm_bound),
             ridge: told.ridge,
             delta: told.delta,
             schedule: self.schedule,
             layering: self.layering.unwrap_or(preset.layering),
             branches: self.branches.unwrap_or(preset.branches),
             pooling: self.pooling.unwrap_or(preset.pooling),
-            certificate: if learned {
-                CertificateRule::Learned(Epochs::Doubling)
-            } else {
-                CertificateRule::Fixed(self.certificate(told)?)
+            width: self.width.unwrap_or(preset.width),
+            explore: self.explore.unwrap_or(preset.explore),
+            certificate: match kind {
+                CertificateKind::Learned => CertificateRule::Learned(Epochs::Doubling),
+                CertificateKind::Adaptive => CertificateRule::Adaptive,
+                CertificateKind::Coordinate | CertificateKind::Isotropic => {
+                    CertificateRule::Fixed(fixed_certificate(kind, told)?)
+                }
             },
-            exploration_scale: self.exploration_scale,
+            exploration_scale: self.exploration_scale.unwrap_or(preset.exploration_scale),
             offline: told.logs.clone(),
+            seed: told.seed,
             ..preset
         })
     }
+}
 
-    fn certificate(&self, told: &Told<'_>) -> truenorth::Result<Certificate> {
-        let drift: Vec<f64> = told.live.iter().zip(told.logged).map(|(live, logged)| live - logged).collect();
-        match self.certificate {
-            CertificateKind::Isotropic => Certificate::isotropic(drift.len(), dot(&drift, &drift).sqrt()),
-            CertificateKind::Coordinate => {
-                let budgets: Vec<f64> = drift.iter().map(|drift| drift.abs().max(LEAST_BUDGET)).collect();
-                let certificate = Certificate::from_budgets(&budgets)?;
-                let radius = certificate.norm(&drift)?;
-                certificate.with_radius(radius)
-            }
-        }
+fn fixed_certificate(kind: CertificateKind, told: &Told<'_>) -> truenorth::Result<Certificate> {
+    let drift: Vec<f64> = told.live.iter().zip(told.logged).map(|(live, logged)| live - logged).collect();
+    if kind == CertificateKind::Isotropic {
+        return Certificate::isotropic(drift.len(), dot(&drift, &drift).sqrt());
     }
+    let budgets: Vec<f64> = drift.iter().map(|drift| drift.abs().max(LEAST_BUDGET)).collect();
+    let certificate = Certificate::from_budgets(&budgets)?;
+    let radius = certificate.norm(&drift)?;
+    certificate.with_radius(radius)
 }

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use rand::RngExt as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,7 @@ pub fn prepare_run(panel: &Panel, run: u64) -> Result<(Vec<f64>, Vec<Policy>)> {
         },
         ridge: panel.ridge,
         delta: panel.delta,
+        seed: stream(panel.seed, run, 4).random(),
     };
     let policy = |spec: &PolicySpec| {
         Policy::new(spec.params(&told)?).map_err(|error| Error::InPolicy { name: spec.name.clone(), error })

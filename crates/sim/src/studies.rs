@@ -62,8 +62,8 @@ pub struct Reading {
     pub seed: u64,
     /// The printed S = 1, or a bound that holds.
     pub norm_bound: NormBound,
-    /// What policies with a fixed certificate are told.
-    pub certificate: CertificateKind,
+    /// What policies with a pooled branch are told about the drift, instead of what their presets say.
+    pub certificate: Option<CertificateKind>,
     /// The policies, or each study's own.
     pub policies: Option<Vec<Preset>>,
 }
@@ -75,7 +75,7 @@ impl Default for Reading {
             runs: 50,
             seed: 42,
             norm_bound: NormBound::Truth,
-            certificate: CertificateKind::Coordinate,
+            certificate: None,
             policies: None,
         }
     }
@@ -173,8 +173,11 @@ impl Study {
 
     fn panel(self, reading: &Reading, name: String, world: World) -> Panel {
         let presets = reading.policies.as_deref().unwrap_or(self.policies());
-        let spec =
-            |&preset: &Preset| PolicySpec { certificate: reading.certificate, ..PolicySpec::preset(preset) };
+        // The paper's Algorithm 2 is the one that learns its certificate, whatever others are told.
+        let spec = |&preset: &Preset| PolicySpec {
+            certificate: reading.certificate.filter(|_| preset != Preset::EllipsoidalMinUcb3d),
+            ..PolicySpec::preset(preset)
+        };
         Panel {
             name,
             world,

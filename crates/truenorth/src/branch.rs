@@ -63,6 +63,9 @@ pub struct ActionInterval {
     pub ucb: f64,
     /// Lower end of the aggregated interval.
     pub lcb: f64,
+    /// What a flat policy ranks actions by: the UCB, and with width `posterior` somewhat more for an action
+    /// that live play has long left alone.
+    pub index: f64,
     /// The branch that set the upper end.
     pub branch: Branch,
     /// Whether the two branches' intervals are disjoint: an assumption is refuted, and the online
@@ -82,7 +85,8 @@ impl ActionInterval {
 
     /// Estimated reward by the branch that set the upper end.
     pub fn mean(&self) -> f64 {
-        let winner = if self.branch == Branch::Online { self.online } else { self.informed };
+        let (first, second) = (self.online, self.informed);
+        let winner = if self.branch == Branch::Online { first.or(second) } else { second };
         winner.map_or(f64::NAN, |interval| interval.mean)
     }
 
@@ -110,7 +114,7 @@ impl ActionInterval {
             (None, Some(informed)) => (informed.ucb(), informed.lcb(), informed_branch, false),
             (None, None) => unreachable!("a policy has at least one branch"),
         };
-        Self { action, ucb, lcb, branch, conflict, online, informed }
+        Self { action, ucb, lcb, index: ucb, branch, conflict, online, informed }
     }
 }
 

@@ -62,6 +62,12 @@ pub enum Error {
         /// The number.
         value: f64,
     },
+    /// An action of a policy for separate arms is not a unit vector.
+    #[error("action {action} is not a unit vector, but this policy knows separate arms only")]
+    NotAnArm {
+        /// Index of the action, from 0.
+        action: usize,
+    },
     /// A round without a single action.
     #[error("a round needs at least one action, but has none")]
     NoActions,

@@ -40,6 +40,12 @@ pub enum PlayRule {
     LargestUcb,
     /// The largest mean: the offline estimate's favourite.
     LargestMean,
+    /// The largest index: the UCB, and more for what live play has long left alone.
+    LargestIndex,
+    /// The favourite of a draw from the posterior.
+    Sampled,
+    /// The largest mean, or any action with this probability.
+    Epsilon(f64),
 }
 
 impl fmt::Display for PlayRule {
@@ -48,6 +54,11 @@ impl fmt::Display for PlayRule {
             Self::WiderThan(width) => write!(f, "plays if an interval is wider than {width}"),
             Self::LargestUcb => write!(f, "plays the largest ucb"),
             Self::LargestMean => write!(f, "plays the largest mean"),
+            Self::LargestIndex => write!(f, "plays the largest ucb, wider for what was long left alone"),
+            Self::Sampled => write!(f, "plays the favourite of a draw from the posterior"),
+            Self::Epsilon(epsilon) => {
+                write!(f, "plays the largest mean, or any action in {epsilon} of the rounds")
+            }
         }
     }
 }

@@ -40,12 +40,18 @@
 //! The paper has λ = 1; for other ridges, log-determinants are relative to λI and √λ S stands where
 //! the paper has S.
 
+mod adaptive;
+mod arms;
 mod branch;
 mod certificate;
 mod check;
 mod dense;
+mod directions;
+mod drift;
 mod error;
+mod evidence;
 mod explain;
+mod explore;
 mod informed;
 mod kernel;
 mod learned;
@@ -57,17 +63,20 @@ mod precision;
 mod preset;
 mod round;
 mod snapshot;
+mod sparse;
 mod statistic;
 pub mod theory;
+mod trust;
 
 pub use branch::{ActionInterval, Branch, BranchInterval};
 pub use certificate::{Certificate, DriftDirection};
 pub use dense::{Matrix, Vector};
+pub use directions::FeatureView;
 pub use error::{Error, Result};
 pub use explain::{Explanation, LayerExplanation, PlayRule};
 pub use learned::{Epochs, LearningRule, learn_certificate, parallel_sum};
 pub use offline::{Offline, OfflineRegion};
-pub use params::{Branches, CertificateRule, Layering, Params, Pooling, Schedule};
+pub use params::{Branches, CertificateRule, Explore, Layering, Params, Pooling, Schedule, Width};
 pub use policy::{LayerView, Policy};
 pub use preset::Preset;
 pub use round::{Actions, Choice, Counts, Decision, Observation};

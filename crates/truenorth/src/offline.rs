@@ -30,6 +30,11 @@ impl Offline {
         Ok(Self { ridge, precision, factor, estimate, log_det })
     }
 
+    /// λ.
+    pub fn ridge(&self) -> f64 {
+        self.ridge
+    }
+
     /// Number of features d.
     pub fn dimension(&self) -> usize {
         self.estimate.len()

@@ -32,6 +32,8 @@ pub enum Branches {
     Warm,
     /// The offline estimate for ever. Flat; plays the largest mean.
     Offline,
+    /// Separate arms: counts and means of unit vectors, live and logged (MIN-UCB). Flat.
+    Arms,
 }
 
 /// How much of the offline precision the pooled branch takes.
@@ -52,8 +54,33 @@ pub enum CertificateRule {
     None,
     /// Known before the first round.
     Fixed(Certificate),
-    /// Learned from the logs and the live data at the start of each epoch.
+    /// Learned from the logs and the live data at the start of each epoch, as the paper does.
     Learned(Epochs),
+    /// Learned from live data direction by direction, whenever it has grown by a quarter. Flat; discounted
+    /// pooling.
+    Adaptive,
+}
+
+/// What an interval's width stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Width {
+    /// A confidence bound that holds with probability 1 - δ, for all rounds together.
+    Confidence,
+    /// Standard deviations of a Bayesian posterior. Flat; the ridge is σ²/S².
+    Posterior,
+}
+
+/// How a flat policy of width `posterior` chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Explore {
+    /// The largest upper end of an interval.
+    Ucb,
+    /// The favourite of one draw from the posterior (Thompson), with its probability.
+    Sampling,
+    /// The largest mean, and with this probability any action, all alike.
+    Epsilon(f64),
 }
 
 /// How the failure probability is divided among rounds.
@@ -73,21 +100,23 @@ pub enum Schedule {
 /// |---|---|---|---|
 /// | `dimension` | given | features of an action | at least 1 |
 /// | `horizon` | none | rounds to come; layered policies, per-round schedules and learned certificates need it | at least 1 |
-/// | `noise` | 1 | σ, sub-Gaussian scale of a reward's noise | ≥ 0; > 0 with discounted pooling |
-/// | `norm_bound` | 1 | S, bound on the length of the live and the logged parameter | ≥ 0 |
-/// | `ridge` | 1 | λ | > 0 |
+/// | `noise` | from the logs | σ, sub-Gaussian scale of a reward's noise; 1 without logs, but followed by adaptive and online policies of width `posterior` | ≥ 0; > 0 with discounted pooling or width `posterior` |
+/// | `norm_bound` | from the logs | S, bound on the length of the live and the logged parameter: twice the length of the logs' estimate, 1 without logs | ≥ 0; > 0 with width `posterior` or an adaptive certificate |
+/// | `ridge` | 1 | λ; σ²/S² instead with width `posterior` | > 0 |
 /// | `delta` | 0.01 | probability that any interval ever fails | in (0, 1) |
 /// | `schedule` | by layering | see [`Schedule`]; anytime when flat, per round when layered | |
 /// | `layering`, `branches`, `pooling`, `certificate` | by preset | the four switches | |
-/// | `exploration_scale` | 1 | multiplies every radius; below 1 the guarantee is gone | > 0 |
+/// | `width`, `explore` | by preset | what widths stand for, and how they are used | |
+/// | `seed` | 0 | of `sampling` and `epsilon` | any |
+/// | `exploration_scale` | 1; 0.5 for `truenorth` and `truenorth-sampling`, 0 for the greedy ones | multiplies every radius; below 1 the guarantee is gone | ≥ 0; > 0 with width `confidence` |
 /// | `offline` | no logs | the logs' statistic | same dimension |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the table above documents the fields")]
 pub struct Params {
     pub dimension: usize,
     pub horizon: Option<u64>,
-    pub noise: f64,
-    pub norm_bound: f64,
+    pub noise: Option<f64>,
+    pub norm_bound: Option<f64>,
     pub ridge: f64,
     pub delta: f64,
     pub schedule: Option<Schedule>,
@@ -95,6 +124,9 @@ pub struct Params {
     pub branches: Branches,
     pub pooling: Pooling,
     pub certificate: CertificateRule,
+    pub width: Width,
+    pub explore: Explore,
+    pub seed: u64,
     pub exploration_scale: f64,
     pub offline: RidgeStatistic,
 }
@@ -133,9 +165,14 @@ impl Params {
         self.horizon.ok_or(Error::Missing { name: "horizon", purpose })
     }
 
-    /// Whether live data enters through a branch of its own.
+    /// Whether live data enters through a branch of its own. A posterior has the logs and the live data in
+    /// one piece.
     pub(crate) fn has_online(&self) -> bool {
-        matches!(self.branches, Branches::Online | Branches::Both)
+        match self.branches {
+            Branches::Online => true,
+            Branches::Both => self.width == Width::Confidence,
+            Branches::Pooled | Branches::Warm | Branches::Offline | Branches::Arms => false,
+        }
     }
 
     /// Whether logs enter through the pooled branch, which needs a certificate.
@@ -143,14 +180,28 @@ impl Params {
         matches!(self.branches, Branches::Both | Branches::Pooled)
     }
 
+    /// Whether the certificate is learned direction by direction.
+    pub(crate) fn is_adaptive(&self) -> bool {
+        self.has_pooled() && self.certificate == CertificateRule::Adaptive
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         check::at_least("dimension", "at least 1", 1, self.dimension as u64)?;
         check::at_least("horizon", "at least 1", 1, self.horizon.unwrap_or(1))?;
-        check::at_least_zero("noise", self.noise)?;
-        check::at_least_zero("norm_bound", self.norm_bound)?;
+        check::at_least_zero("noise", self.noise.unwrap_or(1.0))?;
+        check::at_least_zero("norm_bound", self.norm_bound.unwrap_or(1.0))?;
         check::positive("ridge", self.ridge)?;
         check::probability("delta", self.delta)?;
-        check::positive("exploration_scale", self.exploration_scale)?;
+        let scale = match self.width {
+            Width::Confidence => check::positive,
+            Width::Posterior => check::at_least_zero,
+        };
+        scale("exploration_scale", self.exploration_scale)?;
+        if let Explore::Epsilon(epsilon) = self.explore
+            && !(0.0..=1.0).contains(&epsilon)
+        {
+            return Err(Error::Parameter { name: "epsilon", range: "in [0, 1]", value: epsilon });
+        }
         check::length("the moment of `offline`", self.dimension, self.offline.dimension())?;
         self.check_combination()
     }
@@ -158,6 +209,11 @@ impl Params {
     fn check_combination(&self) -> Result<()> {
         let pooled = self.has_pooled();
         match &self.certificate {
+            CertificateRule::None | CertificateRule::Learned(_) | CertificateRule::Adaptive
+                if self.branches == Branches::Arms =>
+            {
+                return Err(Error::Missing { name: "certificate", purpose: "by separate arms, a fixed one" });
+            }
             CertificateRule::None if pooled => {
                 return Err(Error::Missing { name: "certificate", purpose: "by the pooled branch" });
             }
@@ -167,18 +223,42 @@ impl Params {
             CertificateRule::Learned(epochs) if pooled => {
                 epochs.check(self.needed_horizon("by the learned certificate")?)?;
             }
-            CertificateRule::None | CertificateRule::Learned(_) => {}
+            CertificateRule::None | CertificateRule::Learned(_) | CertificateRule::Adaptive => {}
         }
-        if self.branches == Branches::Offline && self.layering == Layering::Layered {
-            return Err(Error::Incompatible { first: "the offline branch", second: "layers" });
+        let incompatible = |first, second| Err(Error::Incompatible { first, second });
+        let posterior = self.width == Width::Posterior;
+        if self.layering == Layering::Layered {
+            match self.branches {
+                Branches::Offline => return incompatible("the offline branch", "layers"),
+                Branches::Arms => return incompatible("a policy of separate arms", "layers"),
+                _ if posterior => return incompatible("width `posterior`", "layers"),
+                _ if self.is_adaptive() => return incompatible("an adaptive certificate", "layers"),
+                _ => {}
+            }
         }
-        if pooled && self.pooling == Pooling::Discounted && self.noise == 0.0 {
-            return Err(Error::Parameter {
-                name: "noise",
-                range: "positive with discounted pooling",
-                value: self.noise,
-            });
+        if self.is_adaptive() && self.pooling == Pooling::Full {
+            return incompatible("an adaptive certificate", "full pooling");
         }
+        if posterior && pooled && matches!(self.certificate, CertificateRule::Learned(_)) {
+            return incompatible("width `posterior`", "a certificate learned by epochs");
+        }
+        if posterior && matches!(self.branches, Branches::Offline | Branches::Arms) {
+            return incompatible("width `posterior`", "the offline branch or separate arms");
+        }
+        if !posterior && self.explore != Explore::Ucb {
+            return incompatible("width `confidence`", "exploration other than `ucb`");
+        }
+        let discounted = pooled && self.pooling == Pooling::Discounted;
+        let positive = |name, needed: bool, range, value: Option<f64>| match value {
+            Some(value) if needed && value < 1e-50 => Err(Error::Parameter { name, range, value }),
+            _ => Ok(()),
+        };
+        let range = "positive with discounted pooling";
+        positive("noise", discounted && !posterior, range, self.noise)?;
+        positive("noise", posterior, "positive with width `posterior`", self.noise)?;
+        positive("norm_bound", posterior, "positive with width `posterior`", self.norm_bound)?;
+        let range = "positive with an adaptive certificate";
+        positive("norm_bound", self.is_adaptive(), range, self.norm_bound)?;
         // The logarithm of a share of δ that underflows would be infinite.
         let share = self.layer_delta()?;
         if share < 1e-300 {

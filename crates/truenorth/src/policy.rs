@@ -2,27 +2,33 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::arms;
 use crate::branch::{self, ActionInterval, Branch, BranchInterval, BranchScratch, Radius};
 use crate::certificate::Certificate;
 use crate::check;
 use crate::error::{Error, Result};
+use crate::evidence::Evidence;
 use crate::explain::{Explanation, LayerExplanation, PlayRule};
+use crate::explore::{self, Draws};
 use crate::kernel::{self, Block, LANES};
 use crate::offline::{Offline, ridge_radius};
-use crate::params::{Branches, CertificateRule, Layering, Params, Pooling};
+use crate::params::{Branches, CertificateRule, Explore, Layering, Params, Pooling, Width};
 use crate::precision::{Precision, Scratch};
 use crate::round::{Actions, Choice, Counts, Decision, Observation};
 use crate::statistic::RidgeStatistic;
 use crate::theory::{LayerPath, LearnedEpoch, PooledPath, PooledRadius, RadiusParams};
+use crate::trust::{Told, Trust};
 
 /// What has happened in one layer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Layer {
     /// A_l and b_l, with the count and the squares.
     pub(crate) data: RidgeStatistic,
-    online: Option<Precision>,
+    pub(crate) online: Option<Precision>,
     /// Pooled, warm or offline.
     pub(crate) informed: Option<Precision>,
+    /// `A + W₀` with the pooling weight of before play, where an adaptive certificate changes the weight.
+    pub(crate) reference: Option<Precision>,
     plays: u64,
 }
 
@@ -47,19 +53,24 @@ struct Workspace {
     intervals: Vec<ActionInterval>,
     branch: BranchScratch,
     update: Scratch,
+    draws: Draws,
 }
 
 /// A linear bandit policy: the paper's, its baselines, and every mix of their switches.
 ///
 /// [`choose`](Self::choose) takes O(d²) an action and layer, [`learn`](Self::learn) O(d²); neither
 /// allocates once the largest action set has been seen, except where a learned certificate starts a
-/// new epoch (O(d³) a layer, at rounds 1, 2, 4, 8, ... by default).
+/// new epoch (O(d³) a layer, at rounds 1, 2, 4, 8, ... by default) or an adaptive one is due (O(d³), whenever
+/// live data has grown by a quarter).
 ///
 /// The guarantee covers the first `horizon` rounds; play may go on beyond.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Policy {
     pub(crate) params: Params,
+    /// σ and S, as told or estimated from the logs.
+    pub(crate) noise: f64,
+    pub(crate) norm_bound: f64,
     pub(crate) offline: Offline,
     /// β_off(δ/3).
     pub(crate) offline_radius: f64,
@@ -68,9 +79,13 @@ pub struct Policy {
     pub(crate) certificate: Option<Certificate>,
     pub(crate) epochs: Vec<LearnedEpoch>,
     pub(crate) layers: Vec<Layer>,
-    counts: Counts,
+    pub(crate) counts: Counts,
     /// Σ ρψ over the actions played.
     routed_bias: f64,
+    /// The adaptive posterior, where there is one.
+    pub(crate) trust: Option<Trust>,
+    /// Live rewards at which the adaptive certificate of width `confidence` is due.
+    pub(crate) due: u64,
     #[serde(skip)]
     workspace: Workspace,
 }
@@ -79,6 +94,8 @@ pub struct Policy {
 #[derive(Deserialize)]
 pub(crate) struct Unchecked {
     params: Params,
+    noise: f64,
+    norm_bound: f64,
     offline: Offline,
     offline_radius: f64,
     layer_delta: f64,
@@ -87,6 +104,8 @@ pub(crate) struct Unchecked {
     layers: Vec<Layer>,
     counts: Counts,
     routed_bias: f64,
+    trust: Option<Trust>,
+    due: u64,
 }
 
 impl TryFrom<Unchecked> for Policy {
@@ -95,6 +114,8 @@ impl TryFrom<Unchecked> for Policy {
     fn try_from(read: Unchecked) -> Result<Self> {
         let mut policy = Self {
             params: read.params,
+            noise: read.noise,
+            norm_bound: read.norm_bound,
             offline: read.offline,
             offline_radius: read.offline_radius,
             layer_delta: read.layer_delta,
@@ -103,6 +124,8 @@ impl TryFrom<Unchecked> for Policy {
             layers: read.layers,
             counts: read.counts,
             routed_bias: read.routed_bias,
+            trust: read.trust,
+            due: read.due,
             workspace: Workspace::default(),
         };
         policy.check_restored().map_err(|reason| Error::SnapshotDamaged { reason })?;
@@ -115,30 +138,39 @@ impl Policy {
     /// Checks the parameters and fits the logs. O(d³).
     pub fn new(params: Params) -> Result<Self> {
         params.check()?;
-        let offline = Offline::new(&params.offline, params.ridge)?;
         let dimension = params.dimension;
+        let Numbers { noise, norm_bound, ridge, trust } = Numbers::of(&params)?;
+        let offline = Offline::new(&params.offline, ridge)?;
         let layer = Layer {
             data: RidgeStatistic::new(dimension)?,
-            online: params.has_online().then(|| Precision::ridge(dimension, params.ridge)),
+            online: params.has_online().then(|| Precision::ridge(dimension, ridge)),
             informed: None,
+            reference: None,
             plays: 0,
         };
         let mut policy = Self {
-            offline_radius: offline.radius(params.noise, params.norm_bound, params.delta / 3.0),
+            noise,
+            norm_bound,
+            offline_radius: offline.radius(noise, norm_bound, params.delta / 3.0),
             layer_delta: params.layer_delta()?,
             certificate: None,
             epochs: Vec::new(),
             layers: vec![layer; params.last_layer()? as usize + 1],
             counts: Counts::default(),
             routed_bias: 0.0,
+            trust,
+            due: 0,
             workspace: Workspace::default(),
             offline,
             params,
         };
         match &policy.params.certificate {
-            CertificateRule::Learned(_) if policy.params.has_pooled() => policy.start_epoch(1)?,
+            _ if policy.trust.is_some() => policy.start_epoch(1)?,
+            CertificateRule::Learned(_) | CertificateRule::Adaptive if policy.params.has_pooled() => {
+                policy.start_epoch(1)?;
+            }
             CertificateRule::Fixed(certificate) => policy.set_certificate(Some(certificate.clone()))?,
-            CertificateRule::None | CertificateRule::Learned(_) => policy.set_certificate(None)?,
+            _ => policy.set_certificate(None)?,
         }
         policy.make_room();
         Ok(policy)
@@ -171,14 +203,17 @@ impl Policy {
         }
         let layer = &mut self.layers[layer as usize];
         layer.data.add(features, reward);
-        if let Some(online) = &mut layer.online {
-            online.update(features, reward, &mut self.workspace.update);
+        for branch in layer.online.iter_mut().chain(&mut layer.reference) {
+            branch.update(features, reward, &mut self.workspace.update);
         }
         // The offline branch is the one that never learns.
         if self.params.branches != Branches::Offline
             && let Some(informed) = &mut layer.informed
         {
             informed.update(features, reward, &mut self.workspace.update);
+        }
+        if let Some(trust) = &mut self.trust {
+            trust.observe(features, reward);
         }
         self.counts.rewards += 1;
         Ok(())
@@ -193,13 +228,28 @@ impl Policy {
         }
         self.workspace.candidates.clear();
         self.workspace.candidates.extend(0..actions.count());
-        self.score(layer as usize, actions);
+        self.score(layer as usize, actions)?;
         Ok(&self.workspace.intervals)
     }
 
     /// The parameters the policy was made from.
     pub fn params(&self) -> &Params {
         &self.params
+    }
+
+    /// σ in force: as told, or as estimated from the logs and, with width `posterior`, from live rewards.
+    pub fn noise(&self) -> f64 {
+        self.trust.as_ref().map_or(self.noise, Trust::noise)
+    }
+
+    /// S in force: as told, or twice the length of the logs' estimate.
+    pub fn norm_bound(&self) -> f64 {
+        self.norm_bound
+    }
+
+    /// Probability that the logs hold but for a drift in some directions, as an adaptive posterior sees it.
+    pub fn logs_hold(&self) -> Option<f64> {
+        self.trust.as_ref().map(Trust::logs)
     }
 
     /// The logs' regression.
@@ -240,7 +290,7 @@ impl Policy {
             && match self.params.branches {
                 Branches::Online => true,
                 Branches::Both | Branches::Pooled => self.params.pooling == Pooling::Full,
-                Branches::Warm | Branches::Offline => false,
+                Branches::Warm | Branches::Offline | Branches::Arms => false,
             }
     }
 
@@ -256,12 +306,12 @@ impl Policy {
         }
         // An online branch alone is the pooled one with λI for logs (Corollary 4).
         let offline_radius = match self.params.branches {
-            Branches::Online => self.params.ridge.sqrt() * self.params.norm_bound,
+            Branches::Online => self.params.ridge.sqrt() * self.norm_bound,
             _ => self.offline_radius,
         };
         let radius = PooledRadius::new(RadiusParams {
             offline_radius,
-            noise: self.params.noise,
+            noise: self.noise,
             delta_pool_min: self.layer_delta,
         })?;
         let layers: Vec<_> = self
@@ -309,23 +359,49 @@ impl Policy {
         self.workspace.candidates.clear();
         self.workspace.candidates.extend(0..actions.count());
         let mut conflicts = 0;
-        let mut layer = 0;
-        let played = loop {
-            self.score(layer as usize, actions);
-            let intervals = &self.workspace.intervals;
+        let mut layer = 0u32;
+        let (played, propensity) = loop {
+            self.score(layer as usize, actions)?;
+            let Workspace { intervals, blocks, draws, .. } = &mut self.workspace;
             conflicts += intervals.iter().filter(|interval| interval.conflict).count();
-            let last = layer == self.last_layer();
-            let rule = match self.params.branches {
-                Branches::Offline => PlayRule::LargestMean,
+            let last = layer as usize == self.layers.len() - 1;
+            let rule = match (self.params.branches, self.params.width, self.params.explore) {
+                (Branches::Offline, ..) => PlayRule::LargestMean,
+                (_, Width::Posterior, Explore::Ucb) => PlayRule::LargestIndex,
+                (_, Width::Posterior, Explore::Sampling) => PlayRule::Sampled,
+                (_, Width::Posterior, Explore::Epsilon(epsilon)) => PlayRule::Epsilon(epsilon),
                 _ if last => PlayRule::LargestUcb,
                 _ => PlayRule::WiderThan(0.5f64.powi(layer.cast_signed())),
             };
+            let mut chance = 1.0;
             let played = match rule {
-                PlayRule::LargestMean => first_largest(intervals, ActionInterval::mean),
-                PlayRule::LargestUcb => first_largest(intervals, |interval| interval.ucb),
+                PlayRule::LargestMean => first_largest(intervals.iter(), ActionInterval::mean),
+                PlayRule::LargestUcb => first_largest(intervals.iter(), |interval| interval.ucb),
+                PlayRule::LargestIndex => first_largest(intervals.iter(), |interval| interval.index),
                 PlayRule::WiderThan(width) => {
                     first_largest(intervals.iter().filter(|interval| interval.width() > width), |interval| {
                         interval.ucb
+                    })
+                }
+                PlayRule::Sampled => {
+                    let branch = &self.layers[layer as usize];
+                    branch.informed.as_ref().or(branch.online.as_ref()).map(|precision| {
+                        let mut rng = explore::generator(self.params.seed, round);
+                        let deviation = self.params.exploration_scale
+                            * self.trust.as_ref().map_or(self.noise, Trust::noise);
+                        let (action, share) =
+                            draws.play(precision, deviation, blocks, intervals.len(), &mut rng);
+                        chance = share;
+                        &intervals[action]
+                    })
+                }
+                PlayRule::Epsilon(epsilon) => {
+                    first_largest(intervals.iter(), ActionInterval::mean).map(|favourite| {
+                        let mut rng = explore::generator(self.params.seed, round);
+                        let (action, share) =
+                            explore::epsilon_greedy(epsilon, favourite.action, intervals.len(), &mut rng);
+                        chance = share;
+                        &intervals[action]
                     })
                 }
             };
@@ -345,12 +421,16 @@ impl Policy {
                 });
             }
             if let Some(played) = played {
-                break *played;
+                break (*played, chance);
             }
+            let survivors = self
+                .workspace
+                .intervals
+                .iter()
+                .filter(|interval| survives(interval))
+                .map(|interval| interval.action);
             self.workspace.candidates.clear();
-            self.workspace.candidates.extend(
-                intervals.iter().filter(|interval| survives(interval)).map(|interval| interval.action),
-            );
+            self.workspace.candidates.extend(survivors);
             layer += 1;
         };
         self.counts.rounds = round;
@@ -358,7 +438,12 @@ impl Policy {
         self.counts.informed += u64::from(played.branch != Branch::Online);
         self.layers[layer as usize].plays += 1;
         // ρψ as the theorems have it, without the factor that a user may put on it.
-        let bias = played.informed.map_or(0.0, |interval| interval.bias) / self.params.exploration_scale;
+        let bias = match self.params.width {
+            Width::Confidence => {
+                played.informed.map_or(0.0, |interval| interval.bias) / self.params.exploration_scale
+            }
+            Width::Posterior => 0.0,
+        };
         self.routed_bias += bias;
         if let Some(epoch) = self.epochs.last_mut() {
             epoch.rounds += 1;
@@ -371,20 +456,32 @@ impl Policy {
             lcb: played.lcb,
             mean: played.mean(),
             branch: played.branch,
+            propensity,
             candidates: self.workspace.candidates.len(),
             conflicts,
         })
     }
 
     /// Computes the intervals of the candidates at one layer into the workspace.
-    fn score(&mut self, layer: usize, actions: Actions<'_>) {
+    fn score(&mut self, layer: usize, actions: Actions<'_>) -> Result<()> {
+        if self.params.branches == Branches::Arms {
+            return self.score_arms(actions);
+        }
         let (online_radius, informed_radius) = self.radii(layer);
         let informed_branch = match self.params.branches {
             Branches::Online => Branch::Online,
-            Branches::Both | Branches::Pooled => Branch::Pooled,
+            // A posterior that has given the logs up rests on live data.
+            Branches::Both | Branches::Pooled if self.logs_hold().is_some_and(|share| share < 0.5) => {
+                Branch::Online
+            }
+            Branches::Both | Branches::Pooled | Branches::Arms => Branch::Pooled,
             Branches::Warm => Branch::Warm,
             Branches::Offline => Branch::Offline,
         };
+        let neglect = (self.params.width == Width::Posterior).then(|| Neglect {
+            scale: self.params.exploration_scale,
+            rounds: (self.counts.rounds + 1) as f64 / self.params.dimension as f64,
+        });
         let layer = &self.layers[layer];
         let Workspace { candidates, blocks, intervals, branch: scratch, .. } = &mut self.workspace;
         kernel::gather(actions.rows(), actions.dimension(), candidates, blocks);
@@ -397,24 +494,55 @@ impl Policy {
                 (branch(&layer.online, online_radius), branch(&layer.informed, informed_radius));
             let pick = |all: &Option<[BranchInterval; LANES]>, lane: usize| all.as_ref().map(|all| all[lane]);
             intervals.extend(group.iter().enumerate().map(|(lane, &action)| {
-                ActionInterval::aggregate(action, pick(&online, lane), pick(&informed, lane), informed_branch)
+                let (online, informed) = (pick(&online, lane), pick(&informed, lane));
+                let mut interval = ActionInterval::aggregate(action, online, informed, informed_branch);
+                if let Some(neglect) = &neglect {
+                    let norm = if informed.is_some() { informed_radius.norm } else { online_radius.norm };
+                    interval.index = neglect.index(&interval, norm);
+                }
+                interval
             }));
         }
+        Ok(())
+    }
+
+    /// The same for separate arms.
+    fn score_arms(&mut self, actions: Actions<'_>) -> Result<()> {
+        let Some(certificate) = &self.certificate else {
+            return Err(Error::Missing { name: "certificate", purpose: "by separate arms" });
+        };
+        let noise = self.params.exploration_scale * self.noise;
+        let (round, live, logs) = (self.counts.rounds + 1, &self.layers[0].data, &self.params.offline);
+        let Workspace { candidates, intervals, .. } = &mut self.workspace;
+        intervals.clear();
+        for &action in &*candidates {
+            let arm = arms::arm(action, actions.features(action))?;
+            let (online, pooled) = arms::intervals(arm, round, noise, live, logs, certificate)?;
+            intervals.push(ActionInterval::aggregate(action, Some(online), Some(pooled), Branch::Pooled));
+        }
+        Ok(())
     }
 
     /// Multipliers of the norms in the online and the informed radius of a layer.
     fn radii(&self, layer: usize) -> (Radius, Radius) {
-        let Params { noise, norm_bound, ridge, exploration_scale: scale, .. } = self.params;
+        let Params { ridge, exploration_scale: scale, .. } = self.params;
+        if self.params.width == Width::Posterior {
+            let radius = Radius { norm: scale * self.noise(), ..Radius::default() };
+            return (radius, radius);
+        }
+        let (noise, norm_bound) = (self.noise, self.norm_bound);
         let layer = &self.layers[layer];
         let growth = |branch: &Option<Precision>| branch.as_ref().map_or(0.0, Precision::log_det_growth);
         let slack = ridge.sqrt() * norm_bound;
         // β_on (below equation 2): det V grows from det λI.
         let online = ridge_radius(noise, growth(&layer.online), self.layer_delta) + slack;
         // γ (equation 6) measures the live noise in the pooled geometry.
-        let gamma = ridge_radius(noise, growth(&layer.informed), self.layer_delta);
+        // Where the weight is adapted, the one of before play takes its place: it is never larger.
+        let pooled = if layer.reference.is_some() { &layer.reference } else { &layer.informed };
+        let gamma = ridge_radius(noise, growth(pooled), self.layer_delta);
         let rho = self.certificate.as_ref().map_or(0.0, Certificate::radius);
         let informed = match (self.params.branches, self.params.pooling) {
-            (Branches::Online, _) => Radius::default(),
+            (Branches::Online | Branches::Arms, _) => Radius::default(),
             // Equation 4: the paper relaxes the offline error to the pooled norm.
             (Branches::Both | Branches::Pooled, Pooling::Full) => {
                 Radius { norm: gamma + self.offline_radius, bias: rho, offline: 0.0 }
@@ -460,10 +588,20 @@ impl Policy {
             layer.data.is_consistent(dimension)
                 && layer.online.is_some() == fresh.online.is_some()
                 && maps(layer) == maps(fresh)
-                && layer.online.iter().chain(&layer.informed).all(|branch| branch.is_consistent(dimension))
+                && layer.reference.is_some() == fresh.reference.is_some()
+                && layer
+                    .online
+                    .iter()
+                    .chain(&layer.informed)
+                    .chain(&layer.reference)
+                    .all(|branch| branch.is_consistent(dimension))
         };
         if self.offline.is_consistent(dimension)
+            && close(self.noise, fresh.noise)
+            && close(self.norm_bound, fresh.norm_bound)
             && close(self.offline_radius, fresh.offline_radius)
+            && self.trust.is_some() == fresh.trust.is_some()
+            && self.trust.iter().all(|trust| trust.is_consistent(dimension))
             && close(self.layer_delta, fresh.layer_delta)
             && self.routed_bias >= 0.0
             && self.certificate.iter().all(|certificate| certificate.dimension() == dimension)
@@ -474,6 +612,79 @@ impl Policy {
             Ok(())
         } else {
             Err("its parts do not fit together".to_owned())
+        }
+    }
+}
+
+/// The numbers of a policy, as told or estimated.
+struct Numbers {
+    noise: f64,
+    norm_bound: f64,
+    ridge: f64,
+    trust: Option<Trust>,
+}
+
+impl Numbers {
+    fn of(params: &Params) -> Result<Self> {
+        let (logs, dimension) = (&params.offline, params.dimension);
+        let known = logs.count() > 0;
+        let estimated = params.noise.is_none() || params.norm_bound.is_none();
+        let found =
+            if known && estimated { Evidence::of(logs) } else { Evidence { variance: 1.0, scale: 1.0 } };
+        let noise = params.noise.unwrap_or(found.variance.sqrt());
+        let norm_bound = match params.norm_bound {
+            Some(bound) => bound,
+            None if known => {
+                let length = logs.estimate(found.variance / found.scale)?.norm();
+                if length > 1e-50 { 2.0 * length } else { 1.0 }
+            }
+            None => 1.0,
+        };
+        if params.width == Width::Confidence {
+            return Ok(Self { noise, norm_bound, ridge: params.ridge, trust: None });
+        }
+        // A length S means S²/d for the square of each of d coefficients.
+        let scale = params.norm_bound.map_or(found.scale, |bound| bound * bound / dimension as f64);
+        let evidence = Evidence { variance: noise * noise, scale };
+        let told = Told { noise: params.noise.is_some(), norm_bound: params.norm_bound.is_some() };
+        // Live data alone has to tell the noise where nobody else does.
+        let alone = params.branches == Branches::Online && !known && !told.noise;
+        let trust = (params.is_adaptive() || alone).then(|| Trust::new(dimension, evidence, told, logs));
+        let ridge = match &trust {
+            Some(trust) => trust.ridge(),
+            None => (noise / norm_bound).powi(2),
+        };
+        Ok(Self { noise, norm_bound, ridge: ridge.clamp(1e-45, 1e45), trust })
+    }
+}
+
+/// A posterior that shrinks by itself may leave an action alone for ever on a wrong first impression. So the
+/// deviations of an action's index grow with the rounds that it has not been learned about:
+///
+/// ```text
+/// κ² = s (s + 2 log₊( t / (d (1 + 1/‖x‖²)) )),     ‖x‖ in V⁻¹, s the exploration scale
+/// ```
+///
+/// The observations of an action weigh 1/‖x‖² of a live one. Where contexts vary by themselves, they number
+/// about t/d for every action, and the logarithm is zero; for one of a few fixed actions that has been played n
+/// times it is log(t/(dn)), as in MOSS (Audibert and Bubeck 2009).
+struct Neglect {
+    /// s.
+    scale: f64,
+    /// t/d.
+    rounds: f64,
+}
+
+impl Neglect {
+    /// Index of an interval whose radius is `norm` times ‖x‖.
+    fn index(&self, interval: &ActionInterval, norm: f64) -> f64 {
+        let radius = interval.ucb - interval.mean();
+        let square = (radius / norm).powi(2);
+        let share = self.rounds * square / (1.0 + square);
+        if share > 1.0 {
+            interval.mean() + radius * (1.0 + 2.0 * share.ln() / self.scale).sqrt()
+        } else {
+            interval.ucb
         }
     }
 }

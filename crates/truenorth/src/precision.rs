@@ -83,6 +83,25 @@ impl Precision {
         Ok(assembled.with_maps(maps))
     }
 
+    /// A Gaussian belief N(mean, covariance) about the live parameter: `V = σ² covariance⁻¹`. O(d³).
+    pub(crate) fn from_belief(mean: &Vector, covariance: &Matrix, variance: f64) -> Result<Self> {
+        // L is lower triangular with LᵀL = V⁻¹; the Cholesky factor of V⁻¹ turned by 180° is Lᵀ, turned.
+        let turned = |matrix: &Matrix| {
+            let last = matrix.nrows() - 1;
+            Matrix::from_fn(matrix.nrows(), matrix.ncols(), |i, j| matrix[(last - i, last - j)])
+        };
+        let inverse = covariance / variance;
+        let factor = turned(&dense::cholesky("the covariance of the belief", &turned(&inverse))?).transpose();
+        let mut whitened = mean.clone();
+        factor.tr_solve_lower_triangular_mut(&mut whitened);
+        Ok(Self {
+            factor: Lower::from_matrix(&factor),
+            maps: Vec::new(),
+            whitened_estimate: whitened.as_slice().to_vec(),
+            log_det_growth: 0.0,
+        })
+    }
+
     /// The same state with other maps N, whose `‖N V⁻¹ x‖` is tracked. O(d³).
     ///
     /// `NV⁻¹x = (NU)(Lx)`, and the triangular factor F of `NU = QF` gives the same norms without

@@ -80,6 +80,8 @@ pub struct Choice {
     pub mean: f64,
     /// The branch that set the UCB.
     pub branch: Branch,
+    /// Probability with which this action was chosen: 1 but for `sampling` and `epsilon`.
+    pub propensity: f64,
     /// Actions that were still alive at the layer that played.
     pub candidates: usize,
     /// Action-layer pairs of this round whose online and pooled intervals are disjoint.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::policy::{Policy, Unchecked};
 
 const MAGIC: &[u8; 9] = b"truenorth";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = MAGIC.len() + 8;
 
 impl Policy {

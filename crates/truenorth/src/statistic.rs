@@ -135,6 +135,11 @@ impl RidgeStatistic {
         self.gram.to_symmetric()
     }
 
+    /// Σ z_i², a diagonal entry of A.
+    pub(crate) fn squares(&self, i: usize) -> f64 {
+        self.gram.row(i)[i]
+    }
+
     /// Moment b = Σ z y.
     pub fn moment(&self) -> &[f64] {
         &self.moment

@@ -144,6 +144,10 @@ impl<'a> Entry<'a> {
         Ok(name)
     }
 
+    pub(super) fn flag(&self) -> Result<bool, Failure> {
+        self.value.get_ref().as_bool().ok_or_else(|| self.refuse("true or false"))
+    }
+
     /// A switch by the name that serde knows it by.
     pub(super) fn switch<T: Deserialize<'a>>(&self) -> Result<T, Failure> {
         let name: StrDeserializer<'a, Unknown> = self.text()?.into_deserializer();

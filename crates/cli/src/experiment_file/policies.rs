@@ -1,15 +1,27 @@
 //! The policies of a panel: presets by name, and tables that change their switches.
 
 use serde::Deserialize;
-use truenorth::Preset;
+use truenorth::{Explore, Preset};
 use truenorth_sim::{CertificateKind, Panel, PolicySpec};
 
-use super::document::{Entry, POSITIVE};
+use super::document::{Entry, NOT_NEGATIVE};
 use super::scope::{Scope, Table};
 use crate::failure::Failure;
 
-const KEYS: [&str; 8] =
-    ["name", "preset", "certificate", "layering", "branches", "pooling", "schedule", "exploration_scale"];
+const KEYS: [&str; 12] = [
+    "name",
+    "preset",
+    "certificate",
+    "layering",
+    "branches",
+    "pooling",
+    "schedule",
+    "width",
+    "explore",
+    "epsilon",
+    "exploration_scale",
+    "told",
+];
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -17,6 +29,7 @@ enum Told {
     Coordinate,
     Isotropic,
     Learned,
+    Adaptive,
 }
 
 /// The policies that the panel or the file lists, if any. A panel that lists its own does not play
@@ -56,19 +69,27 @@ fn spec(table: &Table<'_>) -> Result<PolicySpec, Failure> {
         entry.name()?.clone_into(&mut spec.name);
     }
     if let Some(entry) = table.get("certificate") {
-        let told = entry.switch()?;
-        spec.learned = Some(matches!(told, Told::Learned));
-        spec.certificate = match told {
+        spec.certificate = Some(match entry.switch()? {
+            Told::Coordinate => CertificateKind::Coordinate,
             Told::Isotropic => CertificateKind::Isotropic,
-            Told::Coordinate | Told::Learned => CertificateKind::Coordinate,
-        };
+            Told::Learned => CertificateKind::Learned,
+            Told::Adaptive => CertificateKind::Adaptive,
+        });
     }
     spec.layering = switch(table, "layering")?;
     spec.branches = switch(table, "branches")?;
     spec.pooling = switch(table, "pooling")?;
     spec.schedule = switch(table, "schedule")?;
+    spec.width = switch(table, "width")?;
+    spec.explore = switch(table, "explore")?;
+    if let Some(entry) = table.get("epsilon") {
+        spec.explore = Some(Explore::Epsilon(entry.number(NOT_NEGATIVE)?));
+    }
     if let Some(entry) = table.get("exploration_scale") {
-        spec.exploration_scale = entry.number(POSITIVE)?;
+        spec.exploration_scale = Some(entry.number(NOT_NEGATIVE)?);
+    }
+    if let Some(entry) = table.get("told") {
+        spec.told = entry.flag()?;
     }
     Ok(spec)
 }

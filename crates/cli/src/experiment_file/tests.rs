@@ -193,16 +193,20 @@ fn policies_come_by_name_and_by_table() {
     let mine = PolicySpec {
         name: "mine".to_owned(),
         preset: Preset::EllipsoidalMinUcb3d,
-        certificate: CertificateKind::Isotropic,
+        certificate: Some(CertificateKind::Isotropic),
         layering: Some(Layering::Flat),
         branches: Some(Branches::Pooled),
         pooling: Some(Pooling::Discounted),
         schedule: Some(Schedule::PerRound),
-        learned: Some(false),
-        exploration_scale: 0.5,
+        exploration_scale: Some(0.5),
+        ..PolicySpec::preset(Preset::EllipsoidalMinUcb3d)
     };
     let pooled = PolicySpec::preset(Preset::PooledOnly);
-    let learner = PolicySpec { name: "learner".to_owned(), learned: Some(true), ..pooled.clone() };
+    let learner = PolicySpec {
+        name: "learner".to_owned(),
+        certificate: Some(CertificateKind::Learned),
+        ..pooled.clone()
+    };
     assert_eq!(policies, [PolicySpec::preset(Preset::SupLinUcb), pooled, mine, learner]);
 }
 

@@ -105,7 +105,7 @@ impl<P: Fn(u64, u64) + Sync> Plan<'_, P> {
     fn panel(&self, name: String, world: World, horizon: u64) -> Panel {
         let spec = |&preset: &Preset| PolicySpec {
             // `Coordinate` would name the drifted coordinate, which is what the instances hide.
-            certificate: CertificateKind::Isotropic,
+            certificate: Some(CertificateKind::Isotropic),
             ..PolicySpec::preset(preset)
         };
         Panel {

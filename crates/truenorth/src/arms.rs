@@ -1,0 +1,81 @@
+//! MIN-UCB of Cheung and Lyu (2024): counts and means of separate arms, nothing shared between them.
+
+use crate::branch::BranchInterval;
+use crate::certificate::Certificate;
+use crate::error::{Error, Result};
+use crate::statistic::RidgeStatistic;
+
+/// The arm that a feature vector stands for: the place of its only 1.
+pub(crate) fn arm(action: usize, features: &[f64]) -> Result<usize> {
+    #[expect(clippy::float_cmp, reason = "a unit vector holds exactly zeros and a one")]
+    let arm = features.iter().position(|&feature| feature == 1.0);
+    match arm {
+        Some(arm) if features.iter().filter(|&&feature| feature != 0.0).count() == 1 => Ok(arm),
+        _ => Err(Error::NotAnArm { action }),
+    }
+}
+
+/// Intervals of one arm from live data alone, and from live data and logs together.
+///
+/// ```text
+/// X̄ ± σ √(2 log(2t/δ_t) / N),    (N X̄ + T Ȳ)/(N + T) ± (σ √(2 log(2t/δ_t) / (N + T)) + T/(N + T) V),
+/// ```
+///
+/// with δ_t = 1/(2 K t²), N live and T logged observations of the arm (N at least 1), and V the largest drift
+/// that the certificate allows it.
+pub(crate) fn intervals(
+    arm: usize,
+    round: u64,
+    noise: f64,
+    live: &RidgeStatistic,
+    logs: &RidgeStatistic,
+    certificate: &Certificate,
+) -> Result<(BranchInterval, BranchInterval)> {
+    let mut axis = vec![0.0; live.dimension()];
+    axis[arm] = 1.0;
+    let drift = certificate.bias_bound(&axis)?;
+    let (t, arms) = (round as f64, live.dimension() as f64);
+    let log = 2.0 * (4.0 * arms * t.powi(3)).ln(); // 2 log(2t / δ_t)
+    // Σ x² and Σ x r of a unit vector's coordinate are the arm's count and its sum of rewards.
+    let sums = |data: &RidgeStatistic| (data.squares(arm), data.moment()[arm]);
+    let ((live_count, live_sum), (log_count, log_sum)) = (sums(live), sums(logs));
+    let (online, pooled) = (live_count.max(1.0), live_count.max(1.0) + log_count);
+    Ok((
+        BranchInterval { mean: live_sum / online, statistical: noise * (log / online).sqrt(), bias: 0.0 },
+        BranchInterval {
+            mean: (live_sum + log_sum) / pooled,
+            statistical: noise * (log / pooled).sqrt(),
+            bias: log_count / pooled * drift,
+        },
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_by_hand() {
+        let (mut live, mut logs) = (RidgeStatistic::new(2).unwrap(), RidgeStatistic::new(2).unwrap());
+        for (data, count, reward) in [(&mut live, 4, 0.5), (&mut logs, 12, 0.9)] {
+            for _ in 0..count {
+                data.observe(&[0.0, 1.0], reward).unwrap();
+            }
+        }
+        let certificate = Certificate::isotropic(2, 0.4).unwrap();
+        let (online, pooled) = intervals(1, 3, 0.2, &live, &logs, &certificate).unwrap();
+        let log = 2.0 * (2.0 * 3.0 * 2.0 * 2.0 * 9.0f64).ln();
+        assert!((online.mean - 0.5).abs() < 1e-15 && (pooled.mean - 0.8).abs() < 1e-15);
+        assert!((online.statistical - 0.2 * (log / 4.0).sqrt()).abs() < 1e-14);
+        assert!((pooled.statistical - 0.2 * (log / 16.0).sqrt()).abs() < 1e-14);
+        assert!((pooled.bias - 0.75 * 0.4).abs() < 1e-14);
+    }
+
+    #[test]
+    fn only_unit_vectors_are_arms() {
+        assert_eq!(arm(0, &[0.0, 1.0, 0.0]), Ok(1));
+        for wrong in [[0.0, 0.0], [1.0, 1.0], [0.5, 0.0], [1.0, -1.0]] {
+            assert_eq!(arm(7, &wrong), Err(Error::NotAnArm { action: 7 }));
+        }
+    }
+}

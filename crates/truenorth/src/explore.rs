@@ -1,0 +1,76 @@
+//! Decisions with a dice: posterior sampling and ε-greedy, with the probability of what was chosen.
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_distr::{Distribution as _, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::kernel::{self, Block, LANES};
+use crate::precision::Precision;
+
+/// Draws from the posterior for one decision.
+pub(crate) const DRAWS: usize = 128;
+
+/// The generator of one round: no state has to be kept, and a decision can be made again.
+pub(crate) fn generator(seed: u64, round: u64) -> Xoshiro256PlusPlus {
+    // An odd factor keeps different rounds of different seeds apart; the generator mixes the rest.
+    Xoshiro256PlusPlus::seed_from_u64(seed ^ round.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
+/// Room for the draws.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Draws {
+    normals: Vec<f64>,
+    best: Vec<(f64, usize)>,
+    whitened: Vec<Block>,
+}
+
+impl Draws {
+    /// Thompson sampling. Every draw has its favourite among the actions; the first draw's is played, and its
+    /// probability is the share of draws with the same favourite. The draws are exchangeable, so that, given
+    /// the set of them, this is exactly the probability with which the action was chosen.
+    pub(crate) fn play(
+        &mut self,
+        precision: &Precision,
+        deviation: f64,
+        blocks: &[Block],
+        actions: usize,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> (usize, f64) {
+        let dimension = precision.whitened_estimate().len();
+        self.normals.clear();
+        self.normals.extend((0..DRAWS * dimension).map(|_| -> f64 { StandardNormal.sample(rng) }));
+        self.best.clear();
+        self.best.resize(DRAWS, (f64::NEG_INFINITY, 0));
+        self.whitened.resize(dimension, [0.0; LANES]);
+        for (index, block) in blocks.chunks_exact(dimension).enumerate() {
+            kernel::whiten(precision.factor(), block, &mut self.whitened);
+            let means = kernel::project(precision.whitened_estimate(), &self.whitened);
+            let lanes = LANES.min(actions - index * LANES);
+            for (draw, best) in self.normals.chunks_exact(dimension).zip(&mut self.best) {
+                // xᵀθ = (Lx)ᵀ(z + deviation · ξ) for θ ~ N(θ̂, deviation² V⁻¹).
+                let moved = kernel::project(draw, &self.whitened);
+                for lane in 0..lanes {
+                    let value = means[lane] + deviation * moved[lane];
+                    if value > best.0 {
+                        *best = (value, index * LANES + lane);
+                    }
+                }
+            }
+        }
+        let played = self.best[0].1;
+        let same = self.best.iter().filter(|best| best.1 == played).count();
+        (played, same as f64 / DRAWS as f64)
+    }
+}
+
+/// With probability ε any action, all alike, and otherwise the `favourite`; with the probability of the result.
+pub(crate) fn epsilon_greedy(
+    epsilon: f64,
+    favourite: usize,
+    actions: usize,
+    rng: &mut Xoshiro256PlusPlus,
+) -> (usize, f64) {
+    let played = if rng.random::<f64>() < epsilon { rng.random_range(0..actions) } else { favourite };
+    let chance = epsilon / actions as f64;
+    (played, if played == favourite { 1.0 - epsilon + chance } else { chance })
+}
