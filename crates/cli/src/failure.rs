@@ -13,6 +13,9 @@ pub(crate) enum Failure {
     /// A file's content is wrong.
     #[error("{place}: {reason}")]
     Input { place: String, reason: String },
+    /// A table of logs is wrong.
+    #[error("{0}")]
+    Logs(#[from] truenorth_logs::Error),
     /// Arguments that do not go together.
     #[error("{0}")]
     Call(String),
@@ -50,7 +53,7 @@ fn kept(folder: Option<&Path>) -> String {
 impl Failure {
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::File { .. } | Self::Input { .. } | Self::Call(_) | Self::Experiment(_) => 2,
+            Self::File { .. } | Self::Input { .. } | Self::Logs(_) | Self::Call(_) | Self::Experiment(_) => 2,
             Self::Write { .. }
             | Self::Output(_)
             | Self::Drawing { .. }

@@ -4,6 +4,7 @@
 //! failed, 2 the call or its input is wrong.
 
 mod bounds;
+mod compare;
 mod demo;
 mod experiment;
 mod experiment_file;
@@ -78,6 +79,14 @@ enum Command {
         after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 100,100,0 --budgets 0.1,0.1,0.5"
     )]
     Bounds(bounds::Arguments),
+    /// Play policies against recorded rounds in which every action's reward is known
+    ///
+    /// The rows of a live round share a value of the round column. Each seed puts the rounds, and the actions
+    /// of each, in another order. Features are divided by one number so that the longest vector has length 1.
+    #[command(
+        after_help = "Example:\n  truenorth compare --offline logs.csv.gz --online rounds.parquet --features 'f_*' --reward reward --round round --out compared"
+    )]
+    Compare(compare::Arguments),
     /// Play one recorded problem and print one JSON line a round
     ///
     /// The folder holds problem.json (the policy's switches), offline.csv (the logs: features, then a
@@ -119,6 +128,7 @@ fn run(cli: &Cli, output: &mut impl io::Write) -> Result<(), Failure> {
             }
             reproduce::run_figures(&[figure], work, output)
         }
+        Command::Compare(arguments) => compare::run(arguments, output),
         Command::Bounds(arguments) => bounds::run(arguments, output),
     }
 }

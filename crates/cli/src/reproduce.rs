@@ -81,7 +81,7 @@ pub(crate) struct Arguments {
     work: Work,
 }
 
-fn preset(name: &str) -> Result<Preset, String> {
+pub(crate) fn preset(name: &str) -> Result<Preset, String> {
     name.trim().parse().map_err(|error: truenorth::Error| error.to_string())
 }
 

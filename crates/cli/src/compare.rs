@@ -1,0 +1,417 @@
+//! `truenorth compare`: policies against recorded rounds in which every action's reward is known.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+use rayon::prelude::*;
+use serde::Serialize;
+use truenorth::{Branches, Certificate, CertificateRule, FeatureView, Params, Preset, RidgeStatistic};
+use truenorth_logs::{Selection, Table};
+use truenorth_report::{
+    Curves, CurvesFigure, CurvesPanel, Direction, Directions, DirectionsFigure, DirectionsPanel, Drift, Heading,
+    Series,
+};
+use truenorth_sim::{RecordedOutcome, RecordedRound, Recording, Summary};
+
+use crate::experiment::{STOP, catch_interrupts, progress_bar};
+use crate::failure::Failure;
+use crate::figures;
+use crate::output::make_folder;
+use crate::table;
+
+/// Policies that play unless others are named: all that need to be told nothing.
+const POLICIES: [Preset; 11] = [
+    Preset::TrueNorth,
+    Preset::TrueNorthConfidence,
+    Preset::TrueNorthSampling,
+    Preset::LinUcb,
+    Preset::LinTs,
+    Preset::Greedy,
+    Preset::EpsilonGreedy,
+    Preset::Oful,
+    Preset::SupLinUcb,
+    Preset::WarmSupLinUcb,
+    Preset::OfflineOnly,
+];
+/// Rows of the picture of what was learned.
+const ROWS: usize = 60;
+/// 90 % of a Gaussian lie within so many standard deviations.
+const NINETY: f64 = 1.645;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The logs: one row an observation (.csv, .csv.gz, .parquet, .jsonl); leave it out to play without logs
+    #[arg(long, value_name = "FILE")]
+    offline: Option<PathBuf>,
+    /// The live rounds: one row an action, all rewards known
+    #[arg(long, value_name = "FILE")]
+    online: PathBuf,
+    /// Feature columns: names and patterns, separated by commas
+    #[arg(long, value_name = "LIST")]
+    features: String,
+    /// Column of the reward
+    #[arg(long, value_name = "NAME")]
+    reward: String,
+    /// Column that says which live rows are a round
+    #[arg(long, value_name = "NAME")]
+    round: String,
+    /// Policies to play, separated by commas [default: all that need no certificate]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = crate::reproduce::preset)]
+    policies: Option<Vec<Preset>>,
+    /// Number of orders in which the rounds are played
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: u64,
+    /// Factors on each policy's own exploration, separated by commas: one row of the table for each
+    #[arg(long, value_delimiter = ',', value_name = "FACTORS", default_value = "1")]
+    scales: Vec<f64>,
+    /// Noise of the rewards [default: estimated]
+    #[arg(long, value_name = "SIGMA")]
+    noise: Option<f64>,
+    /// Length of the coefficients at most, for features as they are in the files [default: estimated]
+    #[arg(long, value_name = "S")]
+    norm_bound: Option<f64>,
+    /// Length of the drift, told to policies with a fixed certificate, for features as they are in the files
+    #[arg(long, value_name = "RHO")]
+    drift: Option<f64>,
+    /// Folder for compare.svg, learned.svg and their .png
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads; 0 takes all cores. The results are the same for any number
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    threads: u16,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is printed with `--json`.
+#[derive(Debug, Serialize)]
+struct Comparison {
+    rounds: usize,
+    seeds: u64,
+    random: MeanReward,
+    hindsight: MeanReward,
+    policies: Vec<Row>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+struct MeanReward {
+    mean_reward: f64,
+}
+
+/// One policy.
+#[derive(Debug, Serialize)]
+struct Row {
+    name: String,
+    mean_reward: f64,
+    stderr: f64,
+    /// (policy - random) / (hindsight - random); none where hindsight is no better than chance.
+    score: Option<f64>,
+    /// What the hindsight policy earned more, over all rounds.
+    regret: f64,
+    seconds: f64,
+    /// What was learned about each feature in the first order, in the files' units.
+    features: Vec<Feature>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Feature {
+    name: String,
+    #[serde(flatten)]
+    view: FeatureView,
+}
+
+/// One policy with its parameters, but for the seed.
+struct Entry {
+    name: String,
+    params: Params,
+}
+
+/// The files, features divided by one number so that the longest vector has length 1.
+struct Data {
+    names: Vec<String>,
+    logs: RidgeStatistic,
+    recording: Recording,
+    unit: f64,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<(), Failure> {
+    let data = read(arguments)?;
+    let entries = entries(arguments, &data)?;
+    if let Some(folder) = &arguments.out {
+        make_folder(folder)?;
+    }
+    let outcomes = play(arguments, &data, &entries)?;
+    let comparison = summarise(arguments, &data, &entries, &outcomes)?;
+    if let Some(folder) = &arguments.out {
+        draw(folder, &data, &entries, &outcomes, &comparison)?;
+    }
+    if arguments.json {
+        serde_json::to_writer(&mut *output, &comparison).map_err(|error| Failure::Output(error.into()))?;
+        writeln!(output).map_err(Failure::Output)
+    } else {
+        write!(output, "{}", text(&data, &comparison)).map_err(Failure::Output)
+    }
+}
+
+fn read(arguments: &Arguments) -> Result<Data, Failure> {
+    let all = Selection::new(&arguments.features, &arguments.reward);
+    let offline = arguments.offline.as_deref();
+    let offline = offline.map(|path| Table::read(path, &all.clone().without(&arguments.round))).transpose()?;
+    let selection = match &offline {
+        Some(offline) => Selection::named(&offline.names, &arguments.reward),
+        None => all,
+    };
+    let online = Table::read(&arguments.online, &selection.with_round(&arguments.round))?;
+    let names = online.names.clone();
+    let dimension = names.len();
+    let lengths = |table: &Table| {
+        (0..table.len())
+            .map(|row| table.row(row).iter().map(|x| x * x).sum::<f64>().sqrt())
+            .fold(0.0, f64::max)
+    };
+    let unit = offline.iter().map(lengths).fold(lengths(&online), f64::max);
+    let unit = if unit > 0.0 { unit } else { 1.0 };
+    let scaled = |row: &[f64]| row.iter().map(|x| x / unit).collect::<Vec<f64>>();
+    let mut logs = RidgeStatistic::new(dimension).map_err(truenorth_sim::Error::from)?;
+    if let Some(table) = &offline {
+        for row in 0..table.len() {
+            logs.observe(&scaled(table.row(row)), table.rewards[row]).map_err(truenorth_sim::Error::from)?;
+        }
+    }
+    let round = |rows: &Vec<usize>| RecordedRound {
+        features: rows.iter().flat_map(|&row| scaled(online.row(row))).collect(),
+        rewards: rows.iter().map(|&row| online.rewards[row]).collect(),
+    };
+    let rounds = online.rows_by_round().unwrap_or_default().iter().map(round).collect();
+    Ok(Data { names, logs, recording: Recording { dimension, rounds }, unit })
+}
+
+fn entries(arguments: &Arguments, data: &Data) -> Result<Vec<Entry>, Failure> {
+    let refuse = |name: &str, error: truenorth::Error| Failure::Call(format!("policy {name:?}: {error}"));
+    if let Some(wrong) = arguments.scales.iter().find(|&&scale| !(scale > 0.0 && scale <= 1e9)) {
+        return Err(Failure::Call(format!("a factor of `--scales` must be positive and at most 1e9, but is {wrong}")));
+    }
+    // The logs' own ridge, σ² over the mean square of a coefficient: the paper's 1 is too heavy for features
+    // of which only the longest has length 1.
+    let mut own = Preset::TrueNorth.params(data.recording.dimension).map_err(truenorth_sim::Error::from)?;
+    own.offline = data.logs.clone();
+    let ridge = truenorth::Policy::new(own).map_err(truenorth_sim::Error::from)?.offline().ridge();
+    let mut entries: Vec<Entry> = Vec::new();
+    for &preset in arguments.policies.as_deref().unwrap_or(&POLICIES) {
+        let name = preset.name();
+        let fail = |error| refuse(name, error);
+        let mut params = preset.params(data.recording.dimension).map_err(fail)?;
+        params.horizon = Some(data.recording.rounds.len() as u64);
+        params.offline = data.logs.clone();
+        params.ridge = ridge;
+        params.noise = arguments.noise;
+        params.norm_bound = arguments.norm_bound.map(|bound| bound * data.unit);
+        let told = matches!(params.branches, Branches::Both | Branches::Pooled | Branches::Arms)
+            && params.certificate == CertificateRule::None;
+        if told {
+            let Some(drift) = arguments.drift else {
+                return Err(Failure::Call(format!(
+                    "policy {name:?} has to be told how far the logs may have drifted: give `--drift`"
+                )));
+            };
+            let certificate = Certificate::isotropic(data.recording.dimension, drift * data.unit);
+            params.certificate = CertificateRule::Fixed(certificate.map_err(fail)?);
+        }
+        let own = params.exploration_scale;
+        for &scale in &arguments.scales {
+            params.exploration_scale = own * scale;
+            truenorth::Policy::new(params.clone()).map_err(fail)?;
+            let name = if scale == 1.0 { name.to_owned() } else { format!("{name} x{scale}") };
+            if entries.iter().all(|entry| entry.name != name) {
+                entries.push(Entry { name, params: params.clone() });
+            }
+        }
+    }
+    Ok(entries)
+}
+
+/// What each policy earned, seed by seed.
+fn play(arguments: &Arguments, data: &Data, entries: &[Entry]) -> Result<Vec<Vec<RecordedOutcome>>, Failure> {
+    let threads = usize::from(arguments.threads);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(Failure::threads)?;
+    let jobs: Vec<(usize, u64)> =
+        (0..entries.len()).flat_map(|entry| (0..arguments.seeds).map(move |seed| (entry, seed))).collect();
+    catch_interrupts();
+    let progress = progress_bar(jobs.len(), 0);
+    let played: Result<Vec<RecordedOutcome>, Failure> = pool.install(|| {
+        jobs.par_iter()
+            .with_max_len(1)
+            .map(|&(entry, seed)| {
+                if STOP.load(Ordering::Relaxed) {
+                    return Err(Failure::Interrupted { finished: 0, total: 0, folder: None });
+                }
+                let outcome = data.recording.play(entries[entry].params.clone(), seed);
+                progress.inc(1);
+                Ok(outcome?)
+            })
+            .collect()
+    });
+    progress.finish_and_clear();
+    let mut played = played?.into_iter();
+    let seeds = usize::try_from(arguments.seeds).unwrap_or(usize::MAX);
+    Ok(entries.iter().map(|_| played.by_ref().take(seeds).collect()).collect())
+}
+
+fn summarise(
+    arguments: &Arguments,
+    data: &Data,
+    entries: &[Entry],
+    outcomes: &[Vec<RecordedOutcome>],
+) -> Result<Comparison, Failure> {
+    let recording = &data.recording;
+    let coefficients = recording.hindsight()?;
+    let seeds = arguments.seeds as f64;
+    let hindsight = (0..arguments.seeds).map(|seed| recording.linear(&coefficients, seed)).sum::<f64>() / seeds;
+    let random = recording.random();
+    let rounds = recording.rounds.len();
+    let row = |(entry, outcomes): (&Entry, &Vec<RecordedOutcome>)| {
+        let reward = Summary::of(outcomes.iter().map(|outcome| outcome.mean_reward).collect());
+        let features = data.names.iter().zip(&outcomes[0].features);
+        Row {
+            name: entry.name.clone(),
+            mean_reward: reward.mean,
+            stderr: reward.stderr,
+            score: (hindsight > random).then(|| (reward.mean - random) / (hindsight - random)),
+            regret: (hindsight - reward.mean) * rounds as f64,
+            seconds: outcomes.iter().map(|outcome| outcome.seconds).sum::<f64>() / seeds,
+            features: features
+                .map(|(name, view)| Feature { name: name.clone(), view: in_file_units(view, data.unit) })
+                .collect(),
+        }
+    };
+    Ok(Comparison {
+        rounds,
+        seeds: arguments.seeds,
+        random: MeanReward { mean_reward: random },
+        hindsight: MeanReward { mean_reward: hindsight },
+        policies: entries.iter().zip(outcomes).map(row).collect(),
+    })
+}
+
+/// A coefficient of features that were divided by `unit` is `unit` times as large.
+fn in_file_units(view: &FeatureView, unit: f64) -> FeatureView {
+    FeatureView {
+        estimate: view.estimate / unit,
+        coverage: view.coverage * unit * unit,
+        drift: view.drift.map(|drift| drift / unit),
+        stderr: view.stderr.map(|stderr| stderr / unit),
+        trust: view.trust,
+    }
+}
+
+fn text(data: &Data, comparison: &Comparison) -> String {
+    let mut rows: Vec<Vec<String>> =
+        vec![["policy", "score", "mean reward", "regret", "seconds"].map(str::to_owned).to_vec()];
+    let mut order: Vec<&Row> = comparison.policies.iter().collect();
+    order.sort_by(|a, b| b.mean_reward.total_cmp(&a.mean_reward));
+    for row in order {
+        rows.push(vec![
+            row.name.clone(),
+            row.score.map_or_else(|| "-".to_owned(), |score| format!("{score:.3}")),
+            match comparison.seeds {
+                1 => format!("{:.5}", row.mean_reward),
+                _ => format!("{:.5} ± {:.5}", row.mean_reward, row.stderr),
+            },
+            table::number(row.regret),
+            table::number(row.seconds),
+        ]);
+    }
+    let orders = if comparison.seeds == 1 { "one order".to_owned() } else { format!("{} orders", comparison.seeds) };
+    let logs = match data.logs.count() {
+        0 => "no logs".to_owned(),
+        count => format!("{} logged rows", table::number(count as f64)),
+    };
+    format!(
+        "{logs}, {} live rounds in {orders}, {} features\n\n{}\nscore 0 is a uniform choice ({:.5}), score 1 the \
+         best linear policy in hindsight ({:.5})\n",
+        table::number(comparison.rounds as f64),
+        data.names.len(),
+        table::text(&rows),
+        comparison.random.mean_reward,
+        comparison.hindsight.mean_reward,
+    )
+}
+
+fn draw(
+    folder: &Path,
+    data: &Data,
+    entries: &[Entry],
+    outcomes: &[Vec<RecordedOutcome>],
+    comparison: &Comparison,
+) -> Result<(), Failure> {
+    figures::write_figure(folder, "compare", &reward_figure(&data.recording, entries, outcomes)?)?;
+    // The policy that learns most about the logs, or else the first.
+    let telling = entries.iter().position(|entry| entry.params.certificate == CertificateRule::Adaptive);
+    if data.logs.count() > 0 {
+        let row = &comparison.policies[telling.unwrap_or(0)];
+        figures::write_figure(folder, "learned", &learned_figure(row)?)?;
+    }
+    Ok(())
+}
+
+fn reward_figure(
+    recording: &Recording,
+    entries: &[Entry],
+    outcomes: &[Vec<RecordedOutcome>],
+) -> Result<String, Failure> {
+    let points: Vec<f64> = recording.points().iter().map(|&round| round as f64).collect();
+    let series = entries.iter().zip(outcomes).map(|(entry, outcomes)| {
+        let at = |place: usize| Summary::of(outcomes.iter().map(|outcome| outcome.gained[place]).collect());
+        let curve: Vec<Summary> = (0..points.len()).map(at).collect();
+        let line = |value: fn(&Summary) -> f64| curve.iter().map(value).collect::<Vec<f64>>();
+        let series = Series::new(&entry.name, points.clone(), line(|point| point.mean));
+        if outcomes.len() == 1 {
+            return series;
+        }
+        series.with_band(line(|point| point.p10), line(|point| point.p90))
+    });
+    let panel = CurvesPanel { series: series.collect(), ..CurvesPanel::default() };
+    let curves = Curves {
+        title: "Reward earned above a uniform choice".to_owned(),
+        x_label: "round".to_owned(),
+        y_label: "cumulative reward above chance".to_owned(),
+        palette: figures::palette(),
+        panels: vec![panel],
+        ..Curves::default()
+    };
+    Ok(CurvesFigure::new(curves).map_err(Failure::drawing("compare"))?.svg())
+}
+
+fn learned_figure(row: &Row) -> Result<String, Failure> {
+    // The largest drifts, in the files' order.
+    let mut order: Vec<usize> = (0..row.features.len()).collect();
+    let signal = |feature: &Feature| match (feature.view.drift, feature.view.stderr) {
+        (Some(drift), Some(stderr)) if stderr > 0.0 => (drift / stderr).abs(),
+        _ => 0.0,
+    };
+    order.sort_by(|&a, &b| signal(&row.features[b]).total_cmp(&signal(&row.features[a])));
+    order.truncate(ROWS);
+    order.sort_unstable();
+    let directions = order.into_iter().map(|place| {
+        let Feature { name, view } = &row.features[place];
+        let drift = match (view.drift, view.stderr) {
+            (Some(value), Some(stderr)) => {
+                Drift::Estimate { value, low: value - NINETY * stderr, high: value + NINETY * stderr }
+            }
+            _ => Drift::Unknown,
+        };
+        Direction { name: name.clone(), coverage: view.coverage, drift, trust: view.trust }
+    });
+    let figure = Directions {
+        title: format!("What {} learned about the logs", row.name),
+        coverage: Heading { title: "Coverage".to_owned(), note: "observations worth".to_owned() },
+        drift: Heading { title: "Drift".to_owned(), note: "live − logged coefficient, 90 % interval".to_owned() },
+        trust: Heading { title: "Trust".to_owned(), note: "chance that the logs are right".to_owned() },
+        panels: vec![DirectionsPanel { title: String::new(), directions: directions.collect() }],
+        ..Directions::default()
+    };
+    Ok(DirectionsFigure::new(figure).map_err(Failure::drawing("learned"))?.svg())
+}

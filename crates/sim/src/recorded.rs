@@ -1,0 +1,160 @@
+//! Recorded rounds in which the reward of every action is known: any policy can be played against them.
+
+use std::time::Instant;
+
+use rand::RngExt as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use truenorth::{Actions, FeatureView, Observation, Params, Policy, RidgeStatistic};
+
+use crate::error::Result;
+use crate::observer::thinned_rounds;
+use crate::world::{dot, stream};
+
+/// Points of a curve, at most.
+const POINTS: u64 = 200;
+/// Ridge of the hindsight fit, relative to the mean square of a feature: it only has to make the fit unique.
+const RIDGE: f64 = 1e-9;
+
+/// One round: the features of its actions, row after row, and their rewards.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedRound {
+    /// Features.
+    pub features: Vec<f64>,
+    /// A reward for each action, at least one.
+    pub rewards: Vec<f64>,
+}
+
+/// Rounds of the same features.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recording {
+    /// Number of features.
+    pub dimension: usize,
+    /// The rounds, at least one.
+    pub rounds: Vec<RecordedRound>,
+}
+
+/// One round in the order of a seed.
+struct Shuffled {
+    features: Vec<f64>,
+    rewards: Vec<f64>,
+    /// The mean reward of all actions with the same features: which of them comes first, and so is played, is
+    /// decided by the order alone, and says nothing about a policy.
+    credits: Vec<f64>,
+}
+
+/// What one policy earned in one order of the rounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedOutcome {
+    /// Mean reward of all rounds; actions that cannot be told apart count with their mean.
+    pub mean_reward: f64,
+    /// Sum of rewards above the mean of each round's actions, at [`Recording::points`].
+    pub gained: Vec<f64>,
+    /// Seconds in `choose` and `learn`.
+    pub seconds: f64,
+    /// What has been learned about each feature.
+    pub features: Vec<FeatureView>,
+}
+
+impl Recording {
+    /// Rounds at which curves are kept.
+    pub fn points(&self) -> Vec<u64> {
+        thinned_rounds(self.rounds.len() as u64, POINTS)
+    }
+
+    /// Mean reward of a uniform choice, exactly.
+    pub fn random(&self) -> f64 {
+        self.rounds.iter().map(|round| mean(&round.rewards)).sum::<f64>() / self.rounds.len() as f64
+    }
+
+    /// Coefficients fitted by least squares to all actions of all rounds.
+    pub fn hindsight(&self) -> Result<Vec<f64>> {
+        let mut all = RidgeStatistic::new(self.dimension)?;
+        for round in &self.rounds {
+            for (features, &reward) in round.features.chunks_exact(self.dimension).zip(&round.rewards) {
+                all.observe(features, reward)?;
+            }
+        }
+        let size = all.gram().trace() / self.dimension as f64;
+        Ok(all.estimate((RIDGE * size).max(1e-50))?.as_slice().to_vec())
+    }
+
+    /// Mean reward of always taking the action with the largest `coefficients`ᵀx, the first of several, in
+    /// the order of a seed. Policies meet the same ties in the same order.
+    pub fn linear(&self, coefficients: &[f64], seed: u64) -> f64 {
+        let total: f64 = self
+            .shuffled(seed)
+            .map(|round| {
+                let values = round.features.chunks_exact(self.dimension).map(|x| dot(x, coefficients));
+                // Equal features may come out unequal by rounding.
+                let best = values.enumerate().reduce(|best, next| {
+                    if next.1 > best.1 + 1e-12 * best.1.abs() { next } else { best }
+                });
+                best.map_or(f64::NAN, |(action, _)| round.credits[action])
+            })
+            .sum();
+        total / self.rounds.len() as f64
+    }
+
+    /// Plays a policy against the rounds in the order of a seed.
+    pub fn play(&self, params: Params, seed: u64) -> Result<RecordedOutcome> {
+        let mut policy = Policy::new(Params { seed, ..params })?;
+        let points = self.points();
+        let (mut total, mut gain, mut gained) = (0.0, 0.0, Vec::with_capacity(points.len()));
+        let mut seconds = 0.0;
+        for (round, number) in self.shuffled(seed).zip(1..) {
+            let clock = Instant::now();
+            let actions = Actions::new(&round.features, self.dimension)?;
+            let choice = policy.choose(actions)?;
+            let reward = round.rewards[choice.action];
+            let features = actions.features(choice.action);
+            policy.learn(Observation { decision: choice.decision, features, reward })?;
+            seconds += clock.elapsed().as_secs_f64();
+            total += round.credits[choice.action];
+            gain += round.credits[choice.action] - mean(&round.rewards);
+            if points.get(gained.len()) == Some(&number) {
+                gained.push(gain);
+            }
+        }
+        Ok(RecordedOutcome {
+            mean_reward: total / self.rounds.len() as f64,
+            gained,
+            seconds,
+            features: policy.features()?,
+        })
+    }
+
+    /// The rounds in a random order, the actions of each in a random order.
+    fn shuffled(&self, seed: u64) -> impl Iterator<Item = Shuffled> {
+        let mut rng = stream(seed, 0, 5);
+        let order = permutation(self.rounds.len(), &mut rng);
+        order.into_iter().map(move |place| {
+            let round = &self.rounds[place];
+            let order = permutation(round.rewards.len(), &mut rng);
+            let features = |&action: &usize| &round.features[action * self.dimension..][..self.dimension];
+            let credit = |action: &usize| {
+                let (sum, count) = (0..round.rewards.len())
+                    .filter(|other| features(other) == features(action))
+                    .fold((0.0, 0.0), |(sum, count), twin| (sum + round.rewards[twin], count + 1.0));
+                sum / count
+            };
+            Shuffled {
+                features: order.iter().flat_map(features).copied().collect(),
+                rewards: order.iter().map(|&action| round.rewards[action]).collect(),
+                credits: order.iter().map(credit).collect(),
+            }
+        })
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Fisher and Yates.
+fn permutation(count: usize, rng: &mut Xoshiro256PlusPlus) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        order.swap(last, rng.random_range(0..=last));
+    }
+    order
+}
