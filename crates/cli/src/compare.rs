@@ -10,8 +10,8 @@ use serde::Serialize;
 use truenorth::{Branches, Certificate, CertificateRule, FeatureView, Params, Preset, RidgeStatistic};
 use truenorth_logs::{Selection, Table};
 use truenorth_report::{
-    Curves, CurvesFigure, CurvesPanel, Direction, Directions, DirectionsFigure, DirectionsPanel, Drift, Heading,
-    Series,
+    Curves, CurvesFigure, CurvesPanel, Direction, Directions, DirectionsFigure, DirectionsPanel, Drift,
+    Heading, Series,
 };
 use truenorth_sim::{RecordedOutcome, RecordedRound, Recording, Summary};
 
@@ -159,7 +159,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
 fn read(arguments: &Arguments) -> Result<Data, Failure> {
     let all = Selection::new(&arguments.features, &arguments.reward);
     let offline = arguments.offline.as_deref();
-    let offline = offline.map(|path| Table::read(path, &all.clone().without(&arguments.round))).transpose()?;
+    let offline =
+        offline.map(|path| Table::read(path, &all.clone().without(&arguments.round))).transpose()?;
     let selection = match &offline {
         Some(offline) => Selection::named(&offline.names, &arguments.reward),
         None => all,
@@ -192,7 +193,9 @@ fn read(arguments: &Arguments) -> Result<Data, Failure> {
 fn entries(arguments: &Arguments, data: &Data) -> Result<Vec<Entry>, Failure> {
     let refuse = |name: &str, error: truenorth::Error| Failure::Call(format!("policy {name:?}: {error}"));
     if let Some(wrong) = arguments.scales.iter().find(|&&scale| !(scale > 0.0 && scale <= 1e9)) {
-        return Err(Failure::Call(format!("a factor of `--scales` must be positive and at most 1e9, but is {wrong}")));
+        return Err(Failure::Call(format!(
+            "a factor of `--scales` must be positive and at most 1e9, but is {wrong}"
+        )));
     }
     // The logs' own ridge, σ² over the mean square of a coefficient: the paper's 1 is too heavy for features
     // of which only the longest has length 1.
@@ -269,7 +272,8 @@ fn summarise(
     let recording = &data.recording;
     let coefficients = recording.hindsight()?;
     let seeds = arguments.seeds as f64;
-    let hindsight = (0..arguments.seeds).map(|seed| recording.linear(&coefficients, seed)).sum::<f64>() / seeds;
+    let hindsight =
+        (0..arguments.seeds).map(|seed| recording.linear(&coefficients, seed)).sum::<f64>() / seeds;
     let random = recording.random();
     let rounds = recording.rounds.len();
     let row = |(entry, outcomes): (&Entry, &Vec<RecordedOutcome>)| {
@@ -324,7 +328,8 @@ fn text(data: &Data, comparison: &Comparison) -> String {
             table::number(row.seconds),
         ]);
     }
-    let orders = if comparison.seeds == 1 { "one order".to_owned() } else { format!("{} orders", comparison.seeds) };
+    let orders =
+        if comparison.seeds == 1 { "one order".to_owned() } else { format!("{} orders", comparison.seeds) };
     let logs = match data.logs.count() {
         0 => "no logs".to_owned(),
         count => format!("{} logged rows", table::number(count as f64)),
@@ -408,7 +413,10 @@ fn learned_figure(row: &Row) -> Result<String, Failure> {
     let figure = Directions {
         title: format!("What {} learned about the logs", row.name),
         coverage: Heading { title: "Coverage".to_owned(), note: "observations worth".to_owned() },
-        drift: Heading { title: "Drift".to_owned(), note: "live − logged coefficient, 90 % interval".to_owned() },
+        drift: Heading {
+            title: "Drift".to_owned(),
+            note: "live − logged coefficient, 90 % interval".to_owned(),
+        },
         trust: Heading { title: "Trust".to_owned(), note: "chance that the logs are right".to_owned() },
         panels: vec![DirectionsPanel { title: String::new(), directions: directions.collect() }],
         ..Directions::default()

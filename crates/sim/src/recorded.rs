@@ -86,9 +86,9 @@ impl Recording {
             .map(|round| {
                 let values = round.features.chunks_exact(self.dimension).map(|x| dot(x, coefficients));
                 // Equal features may come out unequal by rounding.
-                let best = values.enumerate().reduce(|best, next| {
-                    if next.1 > best.1 + 1e-12 * best.1.abs() { next } else { best }
-                });
+                let best = values
+                    .enumerate()
+                    .reduce(|best, next| if next.1 > best.1 + 1e-12 * best.1.abs() { next } else { best });
                 best.map_or(f64::NAN, |(action, _)| round.credits[action])
             })
             .sum();

@@ -39,8 +39,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let noise: Vec<f64> = (0..rounds).map(|_| 0.2 * unit()[0]).collect();
 
     let mut params = name.parse::<Preset>()?.params(DIMENSION)?;
-    (params.noise, params.norm_bound, params.horizon, params.offline) = (0.1, 3.0, Some(20_000), logs);
-    if !matches!(params.certificate, CertificateRule::Learned(_)) {
+    (params.noise, params.norm_bound, params.horizon, params.offline) =
+        (Some(0.1), Some(3.0), Some(20_000), logs);
+    if params.certificate == CertificateRule::None {
         let budgets = [1.0, 1.0, 0.01, 0.01, 0.01];
         params.certificate = CertificateRule::Fixed(Certificate::from_budgets(&budgets)?);
     }

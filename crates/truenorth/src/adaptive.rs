@@ -14,7 +14,7 @@ const STEPS: usize = 20;
 const RADIUS: f64 = 2.0;
 
 /// Drift is `Δ = Bw` with `w ~ N(0, diag τ²)` along the axes and the logs' own estimate. Each τ starts at
-/// `norm_bound`, the largest drift there can be, and follows what live data says of it:
+/// S, so that ρτ = 2S, the largest drift there can be, and follows what live data says of it:
 ///
 /// ```text
 /// Σ = (BᵀQB + diag τ⁻²)⁻¹,   μ = Σ Bᵀh,   τ_j² ← min(S², μ_j² + Σ_jj)

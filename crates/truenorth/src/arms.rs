@@ -22,32 +22,31 @@ pub(crate) fn arm(action: usize, features: &[f64]) -> Result<usize> {
 /// ```
 ///
 /// with δ_t = 1/(2 K t²), N live and T logged observations of the arm (N at least 1), and V the largest drift
-/// that the certificate allows it.
+/// that the certificate allows it. `scale` multiplies both radii.
 pub(crate) fn intervals(
     arm: usize,
     round: u64,
-    noise: f64,
+    (scale, noise): (f64, f64),
     live: &RidgeStatistic,
     logs: &RidgeStatistic,
     certificate: &Certificate,
-) -> Result<(BranchInterval, BranchInterval)> {
-    let mut axis = vec![0.0; live.dimension()];
-    axis[arm] = 1.0;
-    let drift = certificate.bias_bound(&axis)?;
+) -> (BranchInterval, BranchInterval) {
+    let drift = scale * certificate.axis_bound(arm);
+    let noise = scale * noise;
     let (t, arms) = (round as f64, live.dimension() as f64);
     let log = 2.0 * (4.0 * arms * t.powi(3)).ln(); // 2 log(2t / δ_t)
     // Σ x² and Σ x r of a unit vector's coordinate are the arm's count and its sum of rewards.
     let sums = |data: &RidgeStatistic| (data.squares(arm), data.moment()[arm]);
     let ((live_count, live_sum), (log_count, log_sum)) = (sums(live), sums(logs));
     let (online, pooled) = (live_count.max(1.0), live_count.max(1.0) + log_count);
-    Ok((
+    (
         BranchInterval { mean: live_sum / online, statistical: noise * (log / online).sqrt(), bias: 0.0 },
         BranchInterval {
             mean: (live_sum + log_sum) / pooled,
             statistical: noise * (log / pooled).sqrt(),
             bias: log_count / pooled * drift,
         },
-    ))
+    )
 }
 
 #[cfg(test)]
@@ -63,7 +62,7 @@ mod tests {
             }
         }
         let certificate = Certificate::isotropic(2, 0.4).unwrap();
-        let (online, pooled) = intervals(1, 3, 0.2, &live, &logs, &certificate).unwrap();
+        let (online, pooled) = intervals(1, 3, (1.0, 0.2), &live, &logs, &certificate);
         let log = 2.0 * (2.0 * 3.0 * 2.0 * 2.0 * 9.0f64).ln();
         assert!((online.mean - 0.5).abs() < 1e-15 && (pooled.mean - 0.8).abs() < 1e-15);
         assert!((online.statistical - 0.2 * (log / 4.0).sqrt()).abs() < 1e-14);

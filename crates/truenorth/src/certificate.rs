@@ -184,6 +184,11 @@ impl Certificate {
         Ok(self.radius * (&self.root * Vector::from_column_slice(x)).norm())
     }
 
+    /// The same for a unit vector: ρ √(M⁻¹)_jj. No allocation.
+    pub(crate) fn axis_bound(&self, j: usize) -> f64 {
+        self.radius * self.root.column(j).norm()
+    }
+
     /// The admissible drift that moves the reward of `x` most.
     pub fn worst_drift(&self, x: &[f64]) -> Result<Vector> {
         check::length("the direction", self.dimension(), x.len())?;

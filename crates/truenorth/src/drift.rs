@@ -26,6 +26,8 @@ pub(crate) struct DriftLikelihood {
     pub(crate) pooled: Vector,
     /// (A + G)⁻¹.
     pub(crate) covariance: Matrix,
+    /// log det(A + G).
+    pub(crate) log_det: f64,
     /// R.
     pub(crate) gain: Matrix,
 }
@@ -45,6 +47,7 @@ impl DriftLikelihood {
             shift: gain.tr_mul(&surprise),
             pooled: estimate + dense::solve_from_factor(&factor, &surprise),
             covariance: inverse.tr_mul(&inverse),
+            log_det: dense::log_det_from_factor(&factor),
             gain,
         })
     }

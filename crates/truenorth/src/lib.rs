@@ -12,7 +12,7 @@
 //! let mut params = Preset::EllipsoidalMinUcb.params(2)?;
 //! params.offline.observe(&[0.8, 0.6], 0.9)?; // one call a logged row
 //! params.certificate = CertificateRule::Fixed(Certificate::from_budgets(&[0.5, 0.01])?);
-//! (params.noise, params.horizon) = (0.1, Some(1000));
+//! (params.noise, params.horizon) = (Some(0.1), Some(1000));
 //! let mut policy = Policy::new(params)?;
 //! let actions = Actions::new(&[1.0, 0.0, 0.0, 1.0], 2)?; // two actions, two features each
 //! let choice = policy.choose(actions)?;
@@ -56,6 +56,8 @@ mod informed;
 mod kernel;
 mod learned;
 mod lower;
+mod neglect;
+mod numbers;
 mod offline;
 mod params;
 mod policy;

@@ -7,17 +7,17 @@ use crate::branch::{self, ActionInterval, Branch, BranchInterval, BranchScratch,
 use crate::certificate::Certificate;
 use crate::check;
 use crate::error::{Error, Result};
-use crate::evidence::Evidence;
 use crate::explain::{Explanation, LayerExplanation, PlayRule};
 use crate::explore::{self, Draws};
 use crate::kernel::{self, Block, LANES};
+use crate::numbers::Numbers;
 use crate::offline::{Offline, ridge_radius};
 use crate::params::{Branches, CertificateRule, Explore, Layering, Params, Pooling, Width};
 use crate::precision::{Precision, Scratch};
 use crate::round::{Actions, Choice, Counts, Decision, Observation};
 use crate::statistic::RidgeStatistic;
 use crate::theory::{LayerPath, LearnedEpoch, PooledPath, PooledRadius, RadiusParams};
-use crate::trust::{Told, Trust};
+use crate::trust::Trust;
 
 /// What has happened in one layer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -27,7 +27,8 @@ pub(crate) struct Layer {
     pub(crate) online: Option<Precision>,
     /// Pooled, warm or offline.
     pub(crate) informed: Option<Precision>,
-    /// `A + W₀` with the pooling weight of before play, where an adaptive certificate changes the weight.
+    /// What an adaptive certificate is held against: `A + W₀` with the pooling weight of before play, or live data
+    /// alone where the certificate is part of a posterior.
     pub(crate) reference: Option<Precision>,
     plays: u64,
 }
@@ -47,11 +48,11 @@ pub struct LayerView<'a> {
 
 /// Room that `choose` and `learn` reuse; no state lives here.
 #[derive(Debug, Clone, Default)]
-struct Workspace {
-    candidates: Vec<usize>,
-    blocks: Vec<Block>,
+pub(crate) struct Workspace {
+    pub(crate) candidates: Vec<usize>,
+    pub(crate) blocks: Vec<Block>,
     intervals: Vec<ActionInterval>,
-    branch: BranchScratch,
+    pub(crate) branch: BranchScratch,
     update: Scratch,
     draws: Draws,
 }
@@ -87,7 +88,7 @@ pub struct Policy {
     /// Live rewards at which the adaptive certificate of width `confidence` is due.
     pub(crate) due: u64,
     #[serde(skip)]
-    workspace: Workspace,
+    pub(crate) workspace: Workspace,
 }
 
 /// A policy as it was read, which may have come from anywhere.
@@ -145,7 +146,7 @@ impl Policy {
             data: RidgeStatistic::new(dimension)?,
             online: params.has_online().then(|| Precision::ridge(dimension, ridge)),
             informed: None,
-            reference: None,
+            reference: (trust.is_some() && params.has_pooled()).then(|| Precision::ridge(dimension, ridge)),
             plays: 0,
         };
         let mut policy = Self {
@@ -201,6 +202,8 @@ impl Policy {
         if !(1..=rounds).contains(&round) || layer > last_layer {
             return Err(Error::UnknownDecision { round, layer, rounds, last_layer });
         }
+        // The adaptive posterior knows of a level that is no feature's.
+        let explained = reward - self.trust.as_ref().map_or(0.0, Trust::level);
         let layer = &mut self.layers[layer as usize];
         layer.data.add(features, reward);
         for branch in layer.online.iter_mut().chain(&mut layer.reference) {
@@ -210,7 +213,7 @@ impl Policy {
         if self.params.branches != Branches::Offline
             && let Some(informed) = &mut layer.informed
         {
-            informed.update(features, reward, &mut self.workspace.update);
+            informed.update(features, explained, &mut self.workspace.update);
         }
         if let Some(trust) = &mut self.trust {
             trust.observe(features, reward);
@@ -362,49 +365,11 @@ impl Policy {
         let mut layer = 0u32;
         let (played, propensity) = loop {
             self.score(layer as usize, actions)?;
-            let Workspace { intervals, blocks, draws, .. } = &mut self.workspace;
-            conflicts += intervals.iter().filter(|interval| interval.conflict).count();
             let last = layer as usize == self.layers.len() - 1;
-            let rule = match (self.params.branches, self.params.width, self.params.explore) {
-                (Branches::Offline, ..) => PlayRule::LargestMean,
-                (_, Width::Posterior, Explore::Ucb) => PlayRule::LargestIndex,
-                (_, Width::Posterior, Explore::Sampling) => PlayRule::Sampled,
-                (_, Width::Posterior, Explore::Epsilon(epsilon)) => PlayRule::Epsilon(epsilon),
-                _ if last => PlayRule::LargestUcb,
-                _ => PlayRule::WiderThan(0.5f64.powi(layer.cast_signed())),
-            };
-            let mut chance = 1.0;
-            let played = match rule {
-                PlayRule::LargestMean => first_largest(intervals.iter(), ActionInterval::mean),
-                PlayRule::LargestUcb => first_largest(intervals.iter(), |interval| interval.ucb),
-                PlayRule::LargestIndex => first_largest(intervals.iter(), |interval| interval.index),
-                PlayRule::WiderThan(width) => {
-                    first_largest(intervals.iter().filter(|interval| interval.width() > width), |interval| {
-                        interval.ucb
-                    })
-                }
-                PlayRule::Sampled => {
-                    let branch = &self.layers[layer as usize];
-                    branch.informed.as_ref().or(branch.online.as_ref()).map(|precision| {
-                        let mut rng = explore::generator(self.params.seed, round);
-                        let deviation = self.params.exploration_scale
-                            * self.trust.as_ref().map_or(self.noise, Trust::noise);
-                        let (action, share) =
-                            draws.play(precision, deviation, blocks, intervals.len(), &mut rng);
-                        chance = share;
-                        &intervals[action]
-                    })
-                }
-                PlayRule::Epsilon(epsilon) => {
-                    first_largest(intervals.iter(), ActionInterval::mean).map(|favourite| {
-                        let mut rng = explore::generator(self.params.seed, round);
-                        let (action, share) =
-                            explore::epsilon_greedy(epsilon, favourite.action, intervals.len(), &mut rng);
-                        chance = share;
-                        &intervals[action]
-                    })
-                }
-            };
+            let rule = play_rule(&self.params, layer, last);
+            let played = self.pick(rule, layer as usize, round);
+            let intervals = &self.workspace.intervals;
+            conflicts += intervals.iter().filter(|interval| interval.conflict).count();
             let best_lcb = intervals.iter().map(|interval| interval.lcb).fold(f64::NEG_INFINITY, f64::max);
             // Numbers at the edge of overflow may give NaN, which must not leave a layer empty.
             let survives = |interval: &ActionInterval| interval.ucb >= best_lcb || interval.ucb.is_nan();
@@ -421,7 +386,7 @@ impl Policy {
                 });
             }
             if let Some(played) = played {
-                break (*played, chance);
+                break played;
             }
             let survivors = self
                 .workspace
@@ -462,6 +427,39 @@ impl Policy {
         })
     }
 
+    /// The action that a rule plays among those that were scored, if any, and the probability of playing it.
+    fn pick(&mut self, rule: PlayRule, layer: usize, round: u64) -> Option<(ActionInterval, f64)> {
+        let audited = if rule == PlayRule::LargestIndex { self.audit(round) } else { None };
+        let deviation = self.params.exploration_scale * self.noise();
+        let layer = &self.layers[layer];
+        let Workspace { intervals, blocks, draws, .. } = &mut self.workspace;
+        let certain = |interval: Option<&ActionInterval>| interval.map(|&interval| (interval, 1.0));
+        match rule {
+            PlayRule::LargestMean => certain(first_largest(intervals.iter(), ActionInterval::mean)),
+            PlayRule::LargestUcb => certain(first_largest(intervals.iter(), |interval| interval.ucb)),
+            PlayRule::LargestIndex => certain(match audited {
+                Some(action) => intervals.get(action),
+                None => first_largest(intervals.iter(), |interval| interval.index),
+            }),
+            PlayRule::WiderThan(width) => {
+                let wide = intervals.iter().filter(|interval| interval.width() > width);
+                certain(first_largest(wide, |interval| interval.ucb))
+            }
+            PlayRule::Sampled => {
+                let precision = layer.informed.as_ref().or(layer.online.as_ref())?;
+                let mut rng = explore::generator(self.params.seed, round);
+                let (action, chance) = draws.play(precision, deviation, blocks, intervals.len(), &mut rng);
+                Some((intervals[action], chance))
+            }
+            PlayRule::Epsilon(epsilon) => {
+                let favourite = first_largest(intervals.iter(), ActionInterval::mean)?.action;
+                let mut rng = explore::generator(self.params.seed, round);
+                let (action, chance) = explore::epsilon_greedy(epsilon, favourite, intervals.len(), &mut rng);
+                Some((intervals[action], chance))
+            }
+        }
+    }
+
     /// Computes the intervals of the candidates at one layer into the workspace.
     fn score(&mut self, layer: usize, actions: Actions<'_>) -> Result<()> {
         if self.params.branches == Branches::Arms {
@@ -478,10 +476,7 @@ impl Policy {
             Branches::Warm => Branch::Warm,
             Branches::Offline => Branch::Offline,
         };
-        let neglect = (self.params.width == Width::Posterior).then(|| Neglect {
-            scale: self.params.exploration_scale,
-            rounds: (self.counts.rounds + 1) as f64 / self.params.dimension as f64,
-        });
+        let neglect = (self.params.width == Width::Posterior).then(|| self.neglect(self.counts.rounds + 1));
         let layer = &self.layers[layer];
         let Workspace { candidates, blocks, intervals, branch: scratch, .. } = &mut self.workspace;
         kernel::gather(actions.rows(), actions.dimension(), candidates, blocks);
@@ -498,7 +493,7 @@ impl Policy {
                 let mut interval = ActionInterval::aggregate(action, online, informed, informed_branch);
                 if let Some(neglect) = &neglect {
                     let norm = if informed.is_some() { informed_radius.norm } else { online_radius.norm };
-                    interval.index = neglect.index(&interval, norm);
+                    interval.index = neglect.index(&interval, norm, self.params.exploration_scale);
                 }
                 interval
             }));
@@ -511,13 +506,13 @@ impl Policy {
         let Some(certificate) = &self.certificate else {
             return Err(Error::Missing { name: "certificate", purpose: "by separate arms" });
         };
-        let noise = self.params.exploration_scale * self.noise;
+        let scales = (self.params.exploration_scale, self.noise);
         let (round, live, logs) = (self.counts.rounds + 1, &self.layers[0].data, &self.params.offline);
         let Workspace { candidates, intervals, .. } = &mut self.workspace;
         intervals.clear();
         for &action in &*candidates {
             let arm = arms::arm(action, actions.features(action))?;
-            let (online, pooled) = arms::intervals(arm, round, noise, live, logs, certificate)?;
+            let (online, pooled) = arms::intervals(arm, round, scales, live, logs, certificate);
             intervals.push(ActionInterval::aggregate(action, Some(online), Some(pooled), Branch::Pooled));
         }
         Ok(())
@@ -616,76 +611,15 @@ impl Policy {
     }
 }
 
-/// The numbers of a policy, as told or estimated.
-struct Numbers {
-    noise: f64,
-    norm_bound: f64,
-    ridge: f64,
-    trust: Option<Trust>,
-}
-
-impl Numbers {
-    fn of(params: &Params) -> Result<Self> {
-        let (logs, dimension) = (&params.offline, params.dimension);
-        let known = logs.count() > 0;
-        let estimated = params.noise.is_none() || params.norm_bound.is_none();
-        let found =
-            if known && estimated { Evidence::of(logs) } else { Evidence { variance: 1.0, scale: 1.0 } };
-        let noise = params.noise.unwrap_or(found.variance.sqrt());
-        let norm_bound = match params.norm_bound {
-            Some(bound) => bound,
-            None if known => {
-                let length = logs.estimate(found.variance / found.scale)?.norm();
-                if length > 1e-50 { 2.0 * length } else { 1.0 }
-            }
-            None => 1.0,
-        };
-        if params.width == Width::Confidence {
-            return Ok(Self { noise, norm_bound, ridge: params.ridge, trust: None });
-        }
-        // A length S means S²/d for the square of each of d coefficients.
-        let scale = params.norm_bound.map_or(found.scale, |bound| bound * bound / dimension as f64);
-        let evidence = Evidence { variance: noise * noise, scale };
-        let told = Told { noise: params.noise.is_some(), norm_bound: params.norm_bound.is_some() };
-        // Live data alone has to tell the noise where nobody else does.
-        let alone = params.branches == Branches::Online && !known && !told.noise;
-        let trust = (params.is_adaptive() || alone).then(|| Trust::new(dimension, evidence, told, logs));
-        let ridge = match &trust {
-            Some(trust) => trust.ridge(),
-            None => (noise / norm_bound).powi(2),
-        };
-        Ok(Self { noise, norm_bound, ridge: ridge.clamp(1e-45, 1e45), trust })
-    }
-}
-
-/// A posterior that shrinks by itself may leave an action alone for ever on a wrong first impression. So the
-/// deviations of an action's index grow with the rounds that it has not been learned about:
-///
-/// ```text
-/// κ² = s (s + 2 log₊( t / (d (1 + 1/‖x‖²)) )),     ‖x‖ in V⁻¹, s the exploration scale
-/// ```
-///
-/// The observations of an action weigh 1/‖x‖² of a live one. Where contexts vary by themselves, they number
-/// about t/d for every action, and the logarithm is zero; for one of a few fixed actions that has been played n
-/// times it is log(t/(dn)), as in MOSS (Audibert and Bubeck 2009).
-struct Neglect {
-    /// s.
-    scale: f64,
-    /// t/d.
-    rounds: f64,
-}
-
-impl Neglect {
-    /// Index of an interval whose radius is `norm` times ‖x‖.
-    fn index(&self, interval: &ActionInterval, norm: f64) -> f64 {
-        let radius = interval.ucb - interval.mean();
-        let square = (radius / norm).powi(2);
-        let share = self.rounds * square / (1.0 + square);
-        if share > 1.0 {
-            interval.mean() + radius * (1.0 + 2.0 * share.ln() / self.scale).sqrt()
-        } else {
-            interval.ucb
-        }
+/// When a layer plays, and what.
+fn play_rule(params: &Params, layer: u32, last: bool) -> PlayRule {
+    match (params.branches, params.width, params.explore) {
+        (Branches::Offline, ..) => PlayRule::LargestMean,
+        (_, Width::Posterior, Explore::Ucb) => PlayRule::LargestIndex,
+        (_, Width::Posterior, Explore::Sampling) => PlayRule::Sampled,
+        (_, Width::Posterior, Explore::Epsilon(epsilon)) => PlayRule::Epsilon(epsilon),
+        _ if last => PlayRule::LargestUcb,
+        _ => PlayRule::WiderThan(0.5f64.powi(layer.cast_signed())),
     }
 }
 

@@ -13,8 +13,8 @@ pub enum Preset {
     /// Ours, for practice: one posterior of logs and live data in which each direction of the logs counts as
     /// far as live rewards bear it out. Needs to be told nothing.
     TrueNorth,
-    /// Ours, with intervals that come with a guarantee: flat, both branches, discounted pooling, adaptive
-    /// certificate.
+    /// Ours, with confidence widths: flat, both branches, discounted pooling, adaptive certificate. The part of
+    /// a width that stands for noise is guaranteed, the part that stands for drift is learned.
     TrueNorthConfidence,
     /// [`TrueNorth`](Self::TrueNorth) by posterior sampling, so that its decisions can be evaluated off-policy.
     TrueNorthSampling,
@@ -111,8 +111,8 @@ impl Preset {
             _ => (Pooling::Full, CertificateRule::None),
         };
         let (width, explore, exploration_scale) = match self {
-            Self::TrueNorth => (Width::Posterior, Explore::Ucb, 0.5),
-            Self::TrueNorthSampling => (Width::Posterior, Explore::Sampling, 0.5),
+            Self::TrueNorth => (Width::Posterior, Explore::Ucb, 0.4),
+            Self::TrueNorthSampling => (Width::Posterior, Explore::Sampling, 0.4),
             Self::LinUcb => (Width::Posterior, Explore::Ucb, 1.0),
             Self::LinTs => (Width::Posterior, Explore::Sampling, 1.0),
             Self::Greedy => (Width::Posterior, Explore::Ucb, 0.0),

@@ -9,7 +9,8 @@
 //! | nudged | 0 | 0.1 | a little off |
 //! | void | -θ_off / s | 1 | worth nothing: the coefficient is drawn anew |
 //!
-//! in units of s, the typical size of a coefficient. The posterior of such a mixture has 3^d parts; expectation
+//! in units of s, the root of the mean square of a coefficient. (The dictionary's last column, a factor on all of
+//! `θ_off`, is in units of `θ_off` itself, and its void has the mean 0.) The posterior of such a mixture has 3^d parts; expectation
 //! propagation replaces each column's mixture by the Gaussian *site* that leaves mean and variance of that
 //! column's posterior the same (Minka 2001; Hernández-Lobato et al. 2013 for spikes and slabs).
 
@@ -91,6 +92,9 @@ impl Sites {
     /// column, `rounds` the number of rounds played so far. O(d³) a sweep.
     pub(crate) fn fit(&mut self, q: &Matrix, h: &Vector, void: &[f64], rounds: f64) -> Result<SparseDrift> {
         let columns = void.len();
+        // What the data say of a column if all others may have drifted, too.
+        let axes = columns - 1;
+        let free = inverse_with_diagonal(&q.view((0, 0), (axes, axes)).into_owned(), &vec![1.0; axes])?.0;
         let widest = DEVIATIONS[COMPONENTS - 1];
         let (least, most) = (0.5 / widest.powi(2), DEVIATIONS[0].powi(-2));
         let mut optimistic = vec![0.0; columns];
@@ -106,7 +110,7 @@ impl Sites {
                 // The cavity: this column's posterior without its own site.
                 let precision = (1.0 / variance - self.precision[j]).max(1e-6 * least);
                 let shift = mean[j] / variance - self.shift[j];
-                let resolved = 1.0 + precision * widest.powi(2);
+                let resolved = if j < axes { free[(j, j)].recip() } else { 1.0 + precision * widest.powi(2) };
                 let tilted = self.tilted(precision, shift, void[j], rounds / resolved.powi(2));
                 for (count, share) in counts.iter_mut().zip(tilted.shares) {
                     *count += share;

@@ -39,11 +39,13 @@ pub(crate) struct Trust {
     log_count: f64,
     /// Mean square of a coefficient.
     scale: f64,
-    /// Whether the noise is told, or followed.
+    /// Which of the numbers are told, and which are followed.
     told: Told,
     /// Σ x and Σ r over the live data.
     feature_sums: Vec<f64>,
     reward_sum: f64,
+    /// Estimated level of the live rewards, as of the last fit.
+    level: f64,
     sites: Option<Sites>,
     /// Live rewards at which the next fit is due.
     due: u64,
@@ -51,7 +53,7 @@ pub(crate) struct Trust {
     logs: f64,
     /// Probability that each coordinate of the logs is kept.
     kept: Vec<f64>,
-    /// Mean and standard deviation of each coordinate's drift, if the logs are not void.
+    /// Mean and standard deviation of each coordinate's drift.
     drift: Vec<(f64, f64)>,
 }
 
@@ -69,6 +71,34 @@ pub(crate) struct Belief {
     pub(crate) mean: Vector,
     /// As wide as exploration wants it.
     pub(crate) covariance: Matrix,
+    /// What the hypotheses themselves leave open, without their differences.
+    within: Matrix,
+}
+
+/// Live data as precisions, with the level integrated out.
+///
+/// `r = c + xᵀθ + ε` with c ~ N(0, v) is the regression without c on `A - share mmᵀ`, `b - share m Σr` and
+/// `Σr² - share (Σr)²`, where m = Σx and share = 1/(n + σ²/v).
+struct Leveled {
+    gram: Matrix,
+    moment: Vector,
+    /// In the rewards' own units.
+    squares: f64,
+    share: f64,
+    count: f64,
+}
+
+impl Leveled {
+    fn new(trust: &Trust, logs: &RidgeStatistic, live: &RidgeStatistic) -> Self {
+        let (variance, rewards, count) = (trust.variance, trust.reward_sum, live.count() as f64);
+        let level = LEVEL.powi(2) * logs.sum_squares() / logs.count() as f64;
+        let share = if level > 0.0 { (count + variance / level).recip() } else { 0.0 };
+        let sums = Vector::from_column_slice(&trust.feature_sums);
+        let gram = live.gram() - &sums * sums.transpose() * share;
+        let moment = Vector::from_column_slice(live.moment()) - &sums * (rewards * share);
+        let squares = live.sum_squares() - rewards * rewards * share;
+        Self { gram: gram / variance, moment: moment / variance, squares, share, count }
+    }
 }
 
 /// Mean and covariance of the live parameter under a hypothesis, its covariance for exploration, and its
@@ -80,42 +110,76 @@ struct Hypothesis {
     optimistic: Matrix,
 }
 
-/// Mean and covariance of the drift under a hypothesis, its covariance for exploration where that is another,
-/// and its unnormalised log weight.
-struct Drift {
-    log_weight: f64,
-    mean: Vector,
-    covariance: Matrix,
-    optimistic: Option<Matrix>,
-}
+impl Hypothesis {
+    /// The drift is N(mean, covariance), given the live data.
+    fn drifted(
+        likelihood: &DriftLikelihood,
+        log_weight: f64,
+        mean: &Vector,
+        covariance: &Matrix,
+        optimistic: Option<&Matrix>,
+    ) -> Self {
+        let optimistic = optimistic.map(|optimistic| likelihood.live(mean, optimistic).1);
+        let (mean, covariance) = likelihood.live(mean, covariance);
+        Self { log_weight, mean, optimistic: optimistic.unwrap_or_else(|| covariance.clone()), covariance }
+    }
 
-impl Drift {
     /// Δ ~ N(0, deviation² I).
     fn dense(likelihood: &DriftLikelihood, deviation: f64, prior: f64) -> Result<Self> {
         let dimension = likelihood.shift.len();
-        let mut precision = likelihood.information.clone();
-        for j in 0..dimension {
-            precision[(j, j)] += deviation.powi(-2);
-        }
+        let precision = &likelihood.information + Matrix::identity(dimension, dimension) * deviation.powi(-2);
         let factor = dense::cholesky("the precision of the drift", &precision)?;
         let mean = dense::solve_from_factor(&factor, &likelihood.shift);
         let growth = dense::log_det_from_factor(&factor) + 2.0 * dimension as f64 * deviation.ln();
-        Ok(Self {
-            log_weight: prior.ln() + 0.5 * (likelihood.shift.dot(&mean) - growth),
-            mean,
-            covariance: dense::inverse_from_factor(&factor),
-            optimistic: None,
-        })
+        let log_weight = prior.ln() + 0.5 * (likelihood.shift.dot(&mean) - growth);
+        Ok(Self::drifted(likelihood, log_weight, &mean, &dense::inverse_from_factor(&factor), None))
     }
 
-    fn hypothesis(&self, likelihood: &DriftLikelihood) -> Hypothesis {
-        let (mean, covariance) = likelihood.live(&self.mean, &self.covariance);
-        let optimistic = match &self.optimistic {
-            Some(optimistic) => likelihood.live(&self.mean, optimistic).1,
-            None => covariance.clone(),
-        };
-        Hypothesis { log_weight: self.log_weight, mean, covariance, optimistic }
+    /// θ_* ~ N(0, scale I) whatever the logs say. Its evidence is that of the live data alone, relative to the
+    /// logs without drift as for the other hypotheses:
+    ///
+    /// ```text
+    /// log ∫ p(live | θ) N(θ; 0, scale I) dθ - log ∫ p(live | θ) N(θ; θ_off, G⁻¹) dθ
+    /// ```
+    fn void(
+        scale: f64,
+        likelihood: &DriftLikelihood,
+        logs: &Matrix,
+        estimate: &Vector,
+        live: &Leveled,
+    ) -> Result<Self> {
+        let dimension = estimate.len();
+        let precision = &live.gram + Matrix::identity(dimension, dimension) / scale;
+        let factor = dense::cholesky("the live precision", &precision)?;
+        let mean = dense::solve_from_factor(&factor, &live.moment);
+        let alone = 0.5
+            * (live.moment.dot(&mean) - dense::log_det_from_factor(&factor) - dimension as f64 * scale.ln());
+        let fitted = &live.gram * estimate;
+        let surprise = &live.moment - &fitted;
+        let pooled = live.moment.dot(estimate) - 0.5 * estimate.dot(&fitted)
+            + 0.5 * surprise.dot(&(&likelihood.covariance * &surprise))
+            - 0.5
+                * (likelihood.log_det
+                    - dense::log_det_from_factor(&dense::cholesky("the offline precision", logs)?));
+        let covariance = dense::inverse_from_factor(&factor);
+        Ok(Self { log_weight: VOID.ln() + alone - pooled, mean, optimistic: covariance.clone(), covariance })
     }
+}
+
+/// Mean and covariance of a mixture.
+fn mixture(hypotheses: &[Hypothesis], weights: &[f64]) -> Belief {
+    let dimension = hypotheses[0].mean.len();
+    let (mut mean, mut within) = (Vector::zeros(dimension), Matrix::zeros(dimension, dimension));
+    for (&weight, each) in weights.iter().zip(hypotheses) {
+        mean += &each.mean * weight;
+        within += &each.covariance * weight;
+    }
+    let mut covariance = Matrix::zeros(dimension, dimension);
+    for (&weight, each) in weights.iter().zip(hypotheses) {
+        let apart = &each.mean - &mean;
+        covariance += (&each.optimistic + &apart * apart.transpose()) * weight;
+    }
+    Belief { mean, covariance, within }
 }
 
 /// Turns log weights into weights that sum to 1.
@@ -141,6 +205,7 @@ impl Trust {
             told,
             feature_sums: vec![0.0; dimension],
             reward_sum: 0.0,
+            level: 0.0,
             sites: None,
             due: 0,
             logs: known,
@@ -154,9 +219,14 @@ impl Trust {
         self.variance.sqrt()
     }
 
-    /// Ridge weight σ²/s of the logs' regression.
+    /// What all live rewards have in common that the features do not explain.
+    pub(crate) fn level(&self) -> f64 {
+        self.level
+    }
+
+    /// Ridge weight of the logs' regression: σ² over the mean square of a coefficient.
     pub(crate) fn ridge(&self) -> f64 {
-        self.logged_variance / self.scale
+        (self.logged_variance / self.scale).clamp(1e-45, 1e45)
     }
 
     /// Probability that the logs are not void.
@@ -185,6 +255,7 @@ impl Trust {
             && self.drift.len() == dimension
             && self.feature_sums.iter().all(|sum| sum.is_finite())
             && self.reward_sum.is_finite()
+            && self.level.is_finite()
             && self.sites.iter().all(|sites| sites.is_consistent(dimension + 1))
     }
 
@@ -214,10 +285,11 @@ impl Trust {
         }
         let precision = logs.precision(self.ridge())? / self.logged_variance;
         let estimate = logs.estimate(self.ridge())?;
-        let (gram, moment) = self.leveled(logs, live);
-        let likelihood = DriftLikelihood::new(&precision, &estimate, &gram, &moment)?;
+        let live = Leveled::new(self, logs, live);
+        let likelihood = DriftLikelihood::new(&precision, &estimate, &live.gram, &live.moment)?;
         let unit = self.scale.sqrt();
         let columns = dictionary(&estimate, unit, 1.0);
+        // Drawn anew, a coefficient is N(0, scale): its drift has the mean -θ_off.
         let mut anew: Vec<f64> = estimate.iter().map(|value| -value / unit).collect();
         anew.push(0.0);
         let q = columns.tr_mul(&(&likelihood.information * &columns));
@@ -226,105 +298,50 @@ impl Trust {
         let sparse = sites.fit(&q, &h, &anew, rounds as f64)?;
         self.sites = Some(sites);
         let in_features = |matrix: &Matrix| &columns * matrix * columns.transpose();
-        let mut drifts = vec![Drift {
-            log_weight: SPARSE.ln() + sparse.log_evidence,
-            mean: &columns * &sparse.mean,
-            covariance: in_features(&sparse.covariance),
-            optimistic: Some(in_features(&sparse.optimistic)),
-        }];
+        let mut hypotheses = vec![Hypothesis::drifted(
+            &likelihood,
+            SPARSE.ln() + sparse.log_evidence,
+            &(&columns * &sparse.mean),
+            &in_features(&sparse.covariance),
+            Some(&in_features(&sparse.optimistic)),
+        )];
         for (deviation, prior) in DENSE {
-            drifts.push(Drift::dense(&likelihood, deviation * unit, prior)?);
+            hypotheses.push(Hypothesis::dense(&likelihood, deviation * unit, prior)?);
         }
-        let void = self.void(&likelihood, &estimate, &gram, &moment)?;
-        let mut weights: Vec<f64> =
-            drifts.iter().map(|drift| drift.log_weight).chain([void.log_weight]).collect();
+        hypotheses.push(Hypothesis::void(self.scale, &likelihood, &precision, &estimate, &live)?);
+        let mut weights: Vec<f64> = hypotheses.iter().map(|each| each.log_weight).collect();
         normalise(&mut weights);
-        self.note(&drifts, &weights, &sparse.kept);
-        let mut hypotheses: Vec<Hypothesis> =
-            drifts.iter().map(|drift| drift.hypothesis(&likelihood)).collect();
-        hypotheses.push(void);
-        Ok(self.mix(&hypotheses, &weights, live))
+        let belief = mixture(&hypotheses, &weights);
+        self.note(&belief, &weights, &sparse.kept, &estimate, &dense::inverse(&precision)?);
+        if !self.told.noise {
+            self.follow_noise(&live, &belief);
+        }
+        self.level =
+            live.share * (self.reward_sum - belief.mean.dot(&Vector::from_column_slice(&self.feature_sums)));
+        Ok(belief)
     }
 
     /// Keeps what people want to see: the drift of each coordinate, and how much the logs count there.
-    fn note(&mut self, drifts: &[Drift], weights: &[f64], kept: &[f64]) {
-        self.logs = weights[..drifts.len()].iter().sum();
-        for (j, (drift, chance)) in self.drift.iter_mut().zip(&mut self.kept).enumerate() {
-            *chance = weights[0] * kept[j];
-            let moment = |value: &dyn Fn(&Drift) -> f64| -> f64 {
-                drifts.iter().zip(weights).map(|(drift, weight)| weight * value(drift)).sum()
-            };
-            let mean = moment(&|drift| drift.mean[j]) / self.logs.max(f64::MIN_POSITIVE);
-            let square = moment(&|drift| drift.covariance[(j, j)] + (drift.mean[j] - mean).powi(2));
-            *drift = (mean, (square / self.logs.max(f64::MIN_POSITIVE)).max(0.0).sqrt());
-        }
-    }
-
-    /// Live Gram matrix and moment as precisions, with the level integrated out.
-    ///
-    /// `r = c + xᵀθ + ε` with c ~ N(0, v_c) is the regression without c on `A - mmᵀ/(n + σ²/v_c)` and
-    /// `b - m Σr/(n + σ²/v_c)`, where m = Σx.
-    fn leveled(&self, logs: &RidgeStatistic, live: &RidgeStatistic) -> (Matrix, Vector) {
-        let level = LEVEL.powi(2) * logs.sum_squares() / logs.count() as f64;
-        let share = if level > 0.0 { (live.count() as f64 + self.variance / level).recip() } else { 0.0 };
-        let sums = Vector::from_column_slice(&self.feature_sums);
-        let gram = live.gram() - &sums * sums.transpose() * share;
-        let moment = Vector::from_column_slice(live.moment()) - &sums * (self.reward_sum * share);
-        (gram / self.variance, moment / self.variance)
-    }
-
-    /// θ_* ~ N(0, sI) whatever the logs say; in terms of the drift, Δ ~ N(-θ_off, sI).
-    fn void(
-        &self,
-        drift: &DriftLikelihood,
-        estimate: &Vector,
-        gram: &Matrix,
-        moment: &Vector,
-    ) -> Result<Hypothesis> {
+    fn note(&mut self, belief: &Belief, weights: &[f64], kept: &[f64], estimate: &Vector, logged: &Matrix) {
         let dimension = estimate.len();
-        let prior = Matrix::identity(dimension, dimension) / self.scale;
-        let factor = dense::cholesky("the precision of the drift", &(&drift.information + &prior))?;
-        let surprise = &drift.shift + &drift.information * estimate;
-        let log_evidence = 0.5 * surprise.dot(&dense::solve_from_factor(&factor, &surprise))
-            - 0.5 * (dense::log_det_from_factor(&factor) + dimension as f64 * self.scale.ln())
-            - drift.shift.dot(estimate)
-            - 0.5 * estimate.dot(&(&drift.information * estimate));
-        let factor = dense::cholesky("the live precision", &(gram + prior))?;
-        let covariance = dense::inverse_from_factor(&factor);
-        Ok(Hypothesis {
-            log_weight: VOID.ln() + log_evidence,
-            mean: dense::solve_from_factor(&factor, moment),
-            optimistic: covariance.clone(),
-            covariance,
-        })
-    }
-
-    /// Mean and covariance of the mixture; the noise follows the residuals that it leaves.
-    fn mix(&mut self, hypotheses: &[Hypothesis], weights: &[f64], live: &RidgeStatistic) -> Belief {
-        let dimension = live.dimension();
-        let weighed = || weights.iter().zip(hypotheses);
-        let mean = weighed().fold(Vector::zeros(dimension), |sum, (&weight, each)| sum + &each.mean * weight);
-        let covariance = weighed().fold(Matrix::zeros(dimension, dimension), |sum, (&weight, each)| {
-            let apart = &each.mean - &mean;
-            sum + (&each.optimistic + &apart * apart.transpose()) * weight
-        });
-        if !self.told.noise {
-            let gram = live.gram();
-            let used: f64 =
-                weighed().map(|(weight, each)| weight * gram.component_mul(&each.covariance).sum()).sum();
-            self.follow_noise(live, &mean, used / self.variance);
+        self.logs = 1.0 - weights[weights.len() - 1];
+        for j in 0..dimension {
+            // The last column is a common factor on all coefficients.
+            self.kept[j] = weights[0] * kept[j] * kept[dimension];
+            // Live and logged coefficient are known apart from each other where the logs are void, and share
+            // the logs' error where they hold: the larger of the two spreads is the honest one.
+            let spread = belief.within[(j, j)] + logged[(j, j)];
+            self.drift[j] = (belief.mean[j] - estimate[j], spread.sqrt());
         }
-        Belief { mean, covariance }
     }
 
     /// σ² from the residuals, with the logs' estimate as a prior worth `NOISE_COUNT` rewards.
-    fn follow_noise(&mut self, live: &RidgeStatistic, mean: &Vector, used: f64) {
-        let moment = Vector::from_column_slice(live.moment());
-        let fitted = mean.dot(&(live.gram() * mean));
-        let residual = (live.sum_squares() - 2.0 * mean.dot(&moment) + fitted).max(0.0);
-        let count = live.count() as f64;
+    fn follow_noise(&mut self, live: &Leveled, belief: &Belief) {
+        let fitted = belief.mean.dot(&(&live.gram * &belief.mean)) - 2.0 * belief.mean.dot(&live.moment);
+        let residual = (live.squares + fitted * self.variance).max(0.0);
+        let used = live.gram.component_mul(&belief.within).sum() + live.count * live.share;
         let prior = NOISE_COUNT.min(self.log_count);
-        let freedom = (count - used).max(0.1 * count);
+        let freedom = (live.count - used).max(0.1 * live.count);
         self.variance = (prior * self.logged_variance + residual) / (prior + freedom);
     }
 
@@ -337,9 +354,10 @@ impl Trust {
         if !self.told.norm_bound {
             self.scale = found.scale;
         }
-        let ridge = self.variance / self.scale;
+        let ridge = (self.variance / self.scale).clamp(1e-45, 1e45);
         let factor = dense::cholesky("the live precision", &live.precision(ridge)?)?;
         let mean = dense::solve_from_factor(&factor, &Vector::from_column_slice(live.moment()));
-        Ok(Belief { mean, covariance: dense::inverse_from_factor(&factor) * self.variance })
+        let covariance = dense::inverse_from_factor(&factor) * self.variance;
+        Ok(Belief { mean, within: covariance.clone(), covariance })
     }
 }

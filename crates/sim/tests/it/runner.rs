@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use truenorth::Preset;
-use truenorth_sim::{Error, Job, Panel, PolicySpec, Reading, RunOutcome, Study, play, play_run};
+use truenorth_sim::{Error, Job, Panel, PolicySpec, Reading, RunOutcome, Study, play, play_run, prepare_run};
 
 fn panel(policies: &[Preset], horizon: u64) -> Panel {
     let reading = Reading { policies: Some(policies.to_vec()), horizon, runs: 6, ..Reading::default() };
@@ -22,6 +22,39 @@ fn a_policy_does_not_notice_who_else_plays() {
     let together =
         play_run(&panel(&[Preset::SupLinUcb, Preset::WarmSupLinUcb, Preset::Oful], 300), 3).unwrap();
     assert_eq!(alone.policies[0].regret, together.policies[2].regret);
+    // Dice are a policy's own: those of others do not move them.
+    let alone = play_run(&panel(&[Preset::LinTs], 300), 3).unwrap();
+    let together = play_run(&panel(&[Preset::TrueNorthSampling, Preset::LinTs], 300), 3).unwrap();
+    assert_eq!(alone.policies[0].regret, together.policies[1].regret);
+}
+
+#[test]
+fn every_policy_without_arms_plays_and_dice_differ_from_run_to_run() {
+    let all: Vec<Preset> = Preset::ALL.into_iter().filter(|preset| *preset != Preset::MinUcb).collect();
+    let outcomes = [0, 0, 1].map(|run| without_time(play_run(&panel(&all, 60), run).unwrap()));
+    assert_eq!(outcomes[0], outcomes[1]);
+    for (place, preset) in all.iter().enumerate() {
+        let total = |run: usize| outcomes[run].policies[place].regret.total();
+        assert!(total(0).is_finite() && total(0) >= 0.0, "{}", preset.name());
+        // Only a policy that is never wrong may agree.
+        assert!((total(0) - total(2)).abs() > 0.0 || total(0) == 0.0, "{}", preset.name());
+    }
+    let seeds = [0, 1].map(|run| prepare_run(&panel(&[Preset::LinTs], 60), run).unwrap().1[0].params().seed);
+    assert_ne!(seeds[0], seeds[1]);
+}
+
+#[test]
+fn our_own_policies_are_told_nothing_unless_asked() {
+    let mut panel = panel(&[Preset::TrueNorth, Preset::TrueNorthSampling, Preset::TrueNorthConfidence], 10);
+    let told = |panel: &Panel| -> Vec<(bool, bool)> {
+        let (_, policies) = prepare_run(panel, 0).unwrap();
+        let params = policies.iter().map(truenorth::Policy::params);
+        params.map(|params| (params.noise.is_some(), params.norm_bound.is_some())).collect()
+    };
+    assert_eq!(told(&panel), [(false, false), (false, false), (true, true)]);
+    panel.policies[0].told = true;
+    panel.policies[2].told = false;
+    assert_eq!(told(&panel), [(true, true), (false, false), (false, false)]);
 }
 
 #[test]
@@ -36,7 +69,10 @@ fn runs_and_seeds_differ_and_repeat() {
 
 #[test]
 fn threads_change_nothing_but_the_time() {
-    let panels = [panel(&[Preset::SupLinUcb, Preset::EllipsoidalMinUcb3d], 400)];
+    let panels = [panel(
+        &[Preset::SupLinUcb, Preset::EllipsoidalMinUcb3d, Preset::TrueNorthSampling, Preset::LinUcb],
+        400,
+    )];
     let jobs: Vec<Job> = (0..6).map(|run| Job { panel: 0, run }).collect();
     let outcomes = [1, 2, 3].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -54,6 +54,21 @@ fn trusting_misleading_logs_costs_the_gap_every_round() {
 }
 
 #[test]
+fn separate_arms_need_contexts_of_unit_vectors() {
+    let policies = vec![PolicySpec::preset(Preset::MinUcb), PolicySpec::preset(Preset::OfflineOnly)];
+    let arms = Panel { policies, ..panel(two_arms()) };
+    let outcome = play_run(&arms, 0).unwrap();
+    assert!(outcome.policies[0].regret.total() < outcome.policies[1].regret.total() / 2.0);
+    let world =
+        World { contexts: Contexts::Gaussian { actions: 3 }, rewards: RewardModel::Gaussian, ..two_arms() };
+    let refused = play_run(&Panel { world, ..arms }, 0).unwrap_err().to_string();
+    assert!(
+        refused.ends_with("action 0 is not a unit vector, but this policy knows separate arms only"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn means_that_are_no_probabilities_are_refused() {
     let parameters = ParameterLaw::Given { live: vec![1.7, 0.3], logged: vec![0.3, 0.7] };
     let error = play_run(&panel(World { parameters, ..two_arms() }), 0).unwrap_err();

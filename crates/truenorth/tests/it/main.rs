@@ -1,12 +1,19 @@
 //! One test binary for the library: contract, properties, numerics, statistics.
 
 mod allocation;
+#[cfg(not(debug_assertions))]
+mod calibration;
 mod contract;
 #[cfg(not(debug_assertions))]
 mod coverage;
+mod directions;
 #[cfg(not(debug_assertions))]
 mod numerics;
+mod odd_data;
+mod parameters;
+mod propensity;
 mod properties;
+mod recomputed;
 mod support;
 #[cfg(not(debug_assertions))]
 mod wide;

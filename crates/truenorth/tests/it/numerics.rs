@@ -55,8 +55,8 @@ fn errors_after_a_million_updates(weakest: f64, ridge: f64, conditioned: std::op
     }
     let budgets: Vec<f64> = (0..DIMENSION).map(|i| 10f64.powi(-i32::try_from(i % 4).unwrap())).collect();
     let params = Params {
-        noise: 0.1,
-        norm_bound: 1.2,
+        noise: Some(0.1),
+        norm_bound: Some(1.2),
         ridge,
         layering: Layering::Flat,
         pooling: Pooling::Discounted,

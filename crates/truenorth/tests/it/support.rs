@@ -4,8 +4,8 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use truenorth::{
-    Actions, Certificate, CertificateRule, Choice, Epochs, Layering, Observation, Params, Policy, Pooling,
-    Preset, RidgeStatistic, Schedule,
+    Actions, Branches, Certificate, CertificateRule, Choice, Epochs, Explore, Layering, Observation, Params,
+    Policy, Pooling, Preset, RidgeStatistic, Schedule,
 };
 
 pub(crate) struct World {
@@ -14,6 +14,8 @@ pub(crate) struct World {
     pub(crate) live: Vec<f64>,
     pub(crate) logged: Vec<f64>,
     pub(crate) noise: f64,
+    /// Actions and logged rows are unit vectors.
+    pub(crate) arms: bool,
 }
 
 impl World {
@@ -23,21 +25,35 @@ impl World {
         let live = unit_vector(&mut rng, dimension);
         let mut logged = live.clone();
         logged[0] += 0.1;
-        Self { rng, dimension, live, logged, noise }
+        Self { rng, dimension, live, logged, noise, arms: false }
+    }
+
+    /// The same with separate arms.
+    pub(crate) fn with_arms(seed: u64, dimension: usize, noise: f64) -> Self {
+        Self { arms: true, ..Self::new(seed, dimension, noise) }
     }
 
     pub(crate) fn logs(&mut self, rows: usize) -> RidgeStatistic {
         let mut logs = RidgeStatistic::new(self.dimension).unwrap();
         for _ in 0..rows {
-            let features = unit_vector(&mut self.rng, self.dimension);
+            let features = if self.arms { self.arm() } else { unit_vector(&mut self.rng, self.dimension) };
             let reward = dot(&features, &self.logged) + self.draw_noise();
             logs.observe(&features, reward).unwrap();
         }
         logs
     }
 
+    fn arm(&mut self) -> Vec<f64> {
+        let mut features = vec![0.0; self.dimension];
+        features[below(&mut self.rng, self.dimension)] = 1.0;
+        features
+    }
+
     /// Features of lengths between 0.5 and 1: equal lengths would tie before the first reward.
     pub(crate) fn round(&mut self, actions: usize) -> Vec<f64> {
+        if self.arms {
+            return (0..actions).flat_map(|_| self.arm()).collect();
+        }
         let mut features = Vec::with_capacity(actions * self.dimension);
         for _ in 0..actions {
             let length = self.rng.random_range(0.5..1.0);
@@ -61,44 +77,101 @@ impl World {
         certificate.with_radius(radius).unwrap()
     }
 
-    /// Every preset, and every mix of switches that the presets leave out.
+    /// Every preset, and every mix of switches that the presets leave out. In a world of separate arms,
+    /// the policies for those; they alone need them.
     pub(crate) fn policies(&mut self, horizon: u64) -> Vec<(String, Params)> {
         let logs = self.logs(60);
         let fixed = CertificateRule::Fixed(self.certificate());
-        let learned = CertificateRule::Learned(Epochs::Doubling);
-        let mut policies = Vec::new();
-        for preset in Preset::ALL {
+        let preset = |preset: Preset| {
             let mut params = preset.params(self.dimension).unwrap();
-            if matches!(preset, Preset::EllipsoidalMinUcb | Preset::PooledOnly | Preset::OfflineOnly) {
+            if params.certificate == CertificateRule::None {
                 params.certificate = fixed.clone();
             }
-            policies.push((preset.name().to_owned(), params));
-        }
-        let base = Preset::EllipsoidalMinUcb.params(self.dimension).unwrap();
-        for layering in [Layering::Flat, Layering::Layered] {
-            for pooling in [Pooling::Full, Pooling::Discounted] {
-                for (kind, certificate) in [("fixed", &fixed), ("learned", &learned)] {
-                    for schedule in [Schedule::PerRound, Schedule::Anytime] {
-                        let params = Params {
-                            layering,
-                            pooling,
-                            certificate: certificate.clone(),
-                            schedule: Some(schedule),
-                            ..base.clone()
-                        };
-                        policies.push((format!("{layering:?} {pooling:?} {kind} {schedule:?}"), params));
-                    }
-                }
-            }
+            (preset.name().to_owned(), params)
+        };
+        let separate = |preset: &Preset| *preset == Preset::MinUcb;
+        let mut policies: Vec<(String, Params)> =
+            Preset::ALL.into_iter().filter(|preset| separate(preset) == self.arms).map(preset).collect();
+        if !self.arms {
+            policies.extend(confidence_mixes(self.dimension, &fixed));
+            policies.extend(posterior_mixes(self.dimension, &fixed));
         }
         for (_, params) in &mut policies {
             params.offline = logs.clone();
             params.horizon = Some(horizon);
-            params.noise = self.noise.max(0.05);
-            params.norm_bound = dot(&self.logged, &self.logged).sqrt().max(1.0);
+            params.noise = Some(self.noise.max(0.05));
+            params.norm_bound = Some(dot(&self.logged, &self.logged).sqrt().max(1.0));
         }
+        // Those that find noise and norm bound out for themselves, with logs and without.
+        let untold = policies.clone().into_iter().filter(|(name, params)| {
+            name.parse::<Preset>().is_ok()
+                && params.layering == Layering::Flat
+                && !["greedy", "offline-only"].contains(&name.as_str())
+        });
+        let untold = untold.map(|(name, mut params)| {
+            (params.noise, params.norm_bound) = (None, None);
+            (format!("{name}, told nothing"), params)
+        });
+        let untold: Vec<_> = untold.collect();
+        let unlogged = untold.clone().into_iter().map(|(name, mut params)| {
+            params.offline = RidgeStatistic::new(self.dimension).unwrap();
+            (format!("{name}, without logs"), params)
+        });
+        policies.extend(unlogged);
+        policies.extend(untold);
         policies
     }
+}
+
+/// Layers, pooling, certificate and schedule of policies with both branches.
+fn confidence_mixes(dimension: usize, fixed: &CertificateRule) -> Vec<(String, Params)> {
+    let learned = CertificateRule::Learned(Epochs::Doubling);
+    let base = Preset::EllipsoidalMinUcb.params(dimension).unwrap();
+    let mut policies = Vec::new();
+    for layering in [Layering::Flat, Layering::Layered] {
+        for pooling in [Pooling::Full, Pooling::Discounted] {
+            for (kind, certificate) in
+                [("fixed", fixed), ("learned", &learned), ("adaptive", &CertificateRule::Adaptive)]
+            {
+                if kind == "adaptive" && (layering, pooling) != (Layering::Flat, Pooling::Discounted) {
+                    continue;
+                }
+                for schedule in [Schedule::PerRound, Schedule::Anytime] {
+                    let params = Params {
+                        layering,
+                        pooling,
+                        certificate: certificate.clone(),
+                        schedule: Some(schedule),
+                        ..base.clone()
+                    };
+                    policies.push((format!("{layering:?} {pooling:?} {kind} {schedule:?}"), params));
+                }
+            }
+        }
+    }
+    let pooled =
+        Params { branches: Branches::Pooled, ..Preset::TrueNorthConfidence.params(dimension).unwrap() };
+    policies.push(("Pooled adaptive".to_owned(), pooled));
+    policies
+}
+
+/// Ways for the logs to enter a posterior, and to explore by it.
+fn posterior_mixes(dimension: usize, fixed: &CertificateRule) -> Vec<(String, Params)> {
+    let base = Preset::TrueNorth.params(dimension).unwrap();
+    let mut policies = Vec::new();
+    for (kind, branches, pooling, certificate) in [
+        ("adaptive", Branches::Pooled, Pooling::Discounted, &CertificateRule::Adaptive),
+        ("fixed discounted", Branches::Both, Pooling::Discounted, fixed),
+        ("fixed full", Branches::Pooled, Pooling::Full, fixed),
+        ("warm", Branches::Warm, Pooling::Full, &CertificateRule::None),
+    ] {
+        for explore in [Explore::Ucb, Explore::Sampling, Explore::Epsilon(0.3)] {
+            let params =
+                Params { branches, pooling, certificate: certificate.clone(), explore, ..base.clone() };
+            policies.push((format!("Posterior {kind} {explore:?}"), params));
+        }
+    }
+    policies
 }
 
 /// Plays one round and learns its reward.

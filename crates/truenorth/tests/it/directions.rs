@@ -1,0 +1,117 @@
+//! What `features()` shows: drift where it is, trust elsewhere.
+
+use truenorth::{Branches, Params, Policy, Preset};
+
+use crate::support::{World, play, rounds};
+
+const DIMENSION: usize = 6;
+const DRIFTED: usize = 2;
+
+/// A world whose logs are right but for one coefficient, which live truth has moved by -0.8.
+fn world() -> World {
+    let mut world = World::new(41, DIMENSION, 0.1);
+    world.logged.clone_from(&world.live);
+    world.logged[DRIFTED] += 0.8;
+    world
+}
+
+fn played(mut params: Params, rows: usize, count: usize) -> Policy {
+    let mut world = world();
+    params.offline = world.logs(rows);
+    let mut policy = Policy::new(params).unwrap();
+    for (features, rewards) in rounds(&mut world, count, 5) {
+        play(&mut policy, &features, &rewards);
+    }
+    policy
+}
+
+#[test]
+fn every_policy_shows_each_feature_within_range() {
+    for mut world in [World::new(42, 3, 0.1), World::with_arms(42, 3, 0.1)] {
+        for (name, params) in world.policies(40) {
+            let logged = params.offline.count() > 0;
+            let mut policy = Policy::new(params).unwrap();
+            for round in 0..3 {
+                let views = policy.features().unwrap();
+                assert_eq!(views.len(), 3, "{name}");
+                for view in views {
+                    assert!((0.0..=1.0).contains(&view.trust), "{name}: {view:?}");
+                    assert!(view.estimate.is_finite() && view.coverage >= 0.0, "{name}: {view:?}");
+                    // No drift without live data, or without logs to drift from.
+                    let known = logged && round > 0;
+                    assert_eq!((view.drift.is_some(), view.stderr.is_some()), (known, known), "{name}");
+                    assert!(view.drift.is_none_or(f64::is_finite), "{name}: {view:?}");
+                    assert!(view.stderr.is_none_or(|stderr| stderr >= 0.0), "{name}: {view:?}");
+                    assert!(logged || view.trust == 0.0 && view.coverage < 1e-9, "{name}: {view:?}");
+                }
+                for (features, rewards) in rounds(&mut world, 15, 4) {
+                    play(&mut policy, &features, &rewards);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn drift_is_found_where_it_is_and_the_rest_is_trusted() {
+    let policy = played(Preset::TrueNorth.params(DIMENSION).unwrap(), 2000, 200);
+    let (views, live) = (policy.features().unwrap(), world().live);
+    for (j, view) in views.iter().enumerate() {
+        let (drift, stderr) = (view.drift.unwrap(), view.stderr.unwrap());
+        let truth = if j == DRIFTED { -0.8 } else { 0.0 };
+        let slack = if j == DRIFTED { 0.0 } else { 0.01 };
+        assert!((drift - truth).abs() <= 2.0 * stderr + slack, "feature {j}: {view:?}");
+        assert!(stderr < 0.2 && (view.estimate - live[j]).abs() < 0.1, "feature {j}: {view:?}");
+        if j == DRIFTED {
+            assert!(view.trust < 0.01 && drift < -0.5, "{view:?}");
+        } else {
+            assert!(view.trust > 0.8, "feature {j}: {view:?}");
+        }
+    }
+    assert!(policy.logs_hold().unwrap() > 0.5);
+}
+
+#[test]
+fn coverage_counts_observations() {
+    // Unit vectors in six directions: a sixth of the rows each, as if the feature had been seen on its own.
+    let policy = played(Preset::TrueNorth.params(DIMENSION).unwrap(), 1200, 0);
+    for view in policy.features().unwrap() {
+        assert!((view.coverage / 200.0 - 1.0).abs() < 0.25, "{view:?}");
+    }
+}
+
+#[test]
+fn trust_is_all_or_nothing_where_it_is_not_learned() {
+    let trust = |preset: Preset, change: &dyn Fn(&mut Params)| {
+        let mut params = preset.params(DIMENSION).unwrap();
+        (params.horizon, params.noise, params.norm_bound) = (Some(100), Some(0.1), Some(2.0));
+        change(&mut params);
+        let views = played(params, 100, 30).features().unwrap();
+        views.iter().map(|view| view.trust).collect::<Vec<_>>()
+    };
+    for online in [Preset::Oful, Preset::SupLinUcb, Preset::LinUcb, Preset::LinTs, Preset::Greedy] {
+        assert_eq!(trust(online, &|_| ()), [0.0; DIMENSION], "{}", online.name());
+    }
+    for informed in [Preset::WarmSupLinUcb, Preset::OfflineOnly, Preset::EllipsoidalMinUcb3d] {
+        assert_eq!(trust(informed, &|_| ()), [1.0; DIMENSION], "{}", informed.name());
+    }
+    assert_eq!(trust(Preset::LinUcb, &|params| params.branches = Branches::Warm), [1.0; DIMENSION]);
+}
+
+#[test]
+fn discounted_trust_follows_the_certificate() {
+    let mut params = Preset::TrueNorthConfidence.params(DIMENSION).unwrap();
+    (params.noise, params.norm_bound) = (Some(0.1), Some(2.0));
+    let before = played(params.clone(), 2000, 0).features().unwrap();
+    let after = played(params, 2000, 400).features().unwrap();
+    let drifted = after[DRIFTED].trust;
+    for (j, (before, after)) in before.iter().zip(&after).enumerate() {
+        if j != DRIFTED {
+            assert!(after.trust > before.trust, "feature {j}: {before:?} {after:?}");
+            assert!(after.trust > 2.0 * drifted, "feature {j}: {after:?} {drifted}");
+        }
+        let (drift, stderr) = (after.drift.unwrap(), after.stderr.unwrap());
+        let truth = if j == DRIFTED { -0.8 } else { 0.0 };
+        assert!((drift - truth).abs() <= 3.0 * stderr, "feature {j}: {after:?}");
+    }
+}

@@ -1,0 +1,156 @@
+//! Parameters that do not go together are refused, by a sentence that says which and why.
+
+use truenorth::{
+    Actions, Branches, Certificate, CertificateRule, Epochs, Error, Explore, Layering, Params, Policy,
+    Pooling, Preset,
+};
+
+/// The sentence by which a preset with a change, and with all that it needs otherwise, is refused.
+fn refusal(preset: Preset, change: impl Fn(&mut Params)) -> String {
+    let mut params = preset.params(2).unwrap();
+    params.horizon = Some(10);
+    change(&mut params);
+    Policy::new(params).unwrap_err().to_string()
+}
+
+fn fixed() -> CertificateRule {
+    CertificateRule::Fixed(Certificate::isotropic(2, 0.1).unwrap())
+}
+
+#[test]
+fn the_unchanged_presets_are_taken() {
+    for preset in Preset::ALL {
+        let mut params = preset.params(2).unwrap();
+        params.horizon = Some(10);
+        if params.certificate == CertificateRule::None {
+            params.certificate = fixed();
+        }
+        Policy::new(params).unwrap();
+    }
+}
+
+#[test]
+fn posteriors_have_no_layers_and_no_epochs() {
+    let layered = |p: &mut Params| p.layering = Layering::Layered;
+    for preset in [Preset::TrueNorth, Preset::TrueNorthSampling, Preset::LinUcb, Preset::Greedy] {
+        assert_eq!(refusal(preset, layered), "width `posterior` does not go with layers");
+    }
+    assert_eq!(
+        refusal(Preset::TrueNorth, |p| p.certificate = CertificateRule::Learned(Epochs::Doubling)),
+        "width `posterior` does not go with a certificate learned by epochs"
+    );
+    for branches in [Branches::Offline, Branches::Arms] {
+        let says = refusal(Preset::TrueNorth, |p| (p.branches, p.certificate) = (branches, fixed()));
+        assert_eq!(says, "width `posterior` does not go with the offline branch or separate arms");
+    }
+}
+
+#[test]
+fn adaptive_certificates_have_no_layers_and_discount() {
+    assert_eq!(
+        refusal(Preset::TrueNorthConfidence, |p| p.layering = Layering::Layered),
+        "an adaptive certificate does not go with layers"
+    );
+    for preset in [Preset::TrueNorth, Preset::TrueNorthConfidence] {
+        assert_eq!(
+            refusal(preset, |p| p.pooling = Pooling::Full),
+            "an adaptive certificate does not go with full pooling"
+        );
+    }
+    // Where no branch uses the certificate, there is nothing to refuse.
+    let mut params = Preset::Oful.params(2).unwrap();
+    params.certificate = CertificateRule::Adaptive;
+    Policy::new(params).unwrap();
+}
+
+#[test]
+fn confidence_widths_explore_by_ucb_alone() {
+    for explore in [Explore::Sampling, Explore::Epsilon(0.1)] {
+        assert_eq!(
+            refusal(Preset::TrueNorthConfidence, |p| p.explore = explore),
+            "width `confidence` does not go with exploration other than `ucb`"
+        );
+    }
+}
+
+#[test]
+fn numbers_of_the_new_switches_are_named_with_their_value() {
+    for (epsilon, shown) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
+        assert_eq!(
+            refusal(Preset::EpsilonGreedy, |p| p.explore = Explore::Epsilon(epsilon)),
+            format!("`epsilon` must be in [0, 1], but is {shown}")
+        );
+    }
+    for preset in [Preset::TrueNorth, Preset::LinUcb, Preset::EpsilonGreedy] {
+        assert_eq!(
+            refusal(preset, |p| p.noise = Some(0.0)),
+            "`noise` must be positive with width `posterior`, but is 0"
+        );
+        assert_eq!(
+            refusal(preset, |p| p.norm_bound = Some(0.0)),
+            "`norm_bound` must be positive with width `posterior`, but is 0"
+        );
+        assert_eq!(
+            refusal(preset, |p| p.exploration_scale = -1.0),
+            "`exploration_scale` must be at least 0 and at most 1e50, but is -1"
+        );
+    }
+    assert_eq!(
+        refusal(Preset::TrueNorthConfidence, |p| p.noise = Some(0.0)),
+        "`noise` must be positive with discounted pooling, but is 0"
+    );
+    assert_eq!(
+        refusal(Preset::TrueNorthConfidence, |p| p.norm_bound = Some(0.0)),
+        "`norm_bound` must be positive with an adaptive certificate, but is 0"
+    );
+    assert_eq!(
+        refusal(Preset::TrueNorthConfidence, |p| p.exploration_scale = 0.0),
+        "`exploration_scale` must be at least 1e-50 and at most 1e50, but is 0"
+    );
+    assert_eq!(
+        refusal(Preset::TrueNorth, |p| p.norm_bound = Some(-1.0)),
+        "`norm_bound` must be at least 0 and at most 1e50, but is -1"
+    );
+}
+
+#[test]
+fn separate_arms_need_a_fixed_certificate_and_no_layers() {
+    for rule in [CertificateRule::None, CertificateRule::Adaptive, CertificateRule::Learned(Epochs::Doubling)]
+    {
+        assert_eq!(
+            refusal(Preset::MinUcb, |p| p.certificate = rule.clone()),
+            "`certificate` is needed by separate arms, a fixed one"
+        );
+    }
+    assert_eq!(
+        refusal(Preset::MinUcb, |p| (p.layering, p.certificate) = (Layering::Layered, fixed())),
+        "a policy of separate arms does not go with layers"
+    );
+    assert_eq!(
+        refusal(Preset::MinUcb, |p| {
+            p.certificate = CertificateRule::Fixed(Certificate::isotropic(3, 0.1).unwrap());
+        }),
+        "a row of the certificate's matrix must hold 2 numbers, but holds 3"
+    );
+}
+
+#[test]
+fn separate_arms_are_unit_vectors() {
+    let mut params = Preset::MinUcb.params(2).unwrap();
+    params.certificate = fixed();
+    let mut policy = Policy::new(params).unwrap();
+    let before = policy.snapshot();
+    for wrong in [[0.0, 0.0], [0.6, 0.8], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]] {
+        let features = [[1.0, 0.0], wrong].concat();
+        let actions = Actions::new(&features, 2).unwrap();
+        let refused = policy.choose(actions).unwrap_err();
+        assert_eq!(refused, Error::NotAnArm { action: 1 });
+        assert_eq!(
+            refused.to_string(),
+            "action 1 is not a unit vector, but this policy knows separate arms only"
+        );
+        assert_eq!(policy.choose_explained(actions).unwrap_err(), refused);
+        assert_eq!(policy.intervals(0, actions).unwrap_err(), refused);
+    }
+    assert_eq!(policy.snapshot(), before);
+}

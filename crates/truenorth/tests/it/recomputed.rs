@@ -1,0 +1,234 @@
+//! Intervals of the newer policies against dense recomputations from the raw history.
+
+use truenorth::{
+    Actions, Certificate, CertificateRule, Matrix, Observation, Policy, Preset, RidgeStatistic, Vector,
+};
+
+use crate::support::{World, below, rounds};
+
+/// A history of features and rewards, as it was played.
+type History = Vec<(Vec<f64>, f64)>;
+
+fn close(found: f64, expected: f64, tolerance: f64) -> bool {
+    (found - expected).abs() <= tolerance * expected.abs().max(1.0)
+}
+
+/// Plays rounds and hands each one's policy, history and next actions to a check before it is played.
+fn checked_play(
+    world: &mut World,
+    policy: &mut Policy,
+    count: usize,
+    mut check: impl FnMut(&mut Policy, &History, &[f64]),
+) {
+    let mut history = Vec::new();
+    for (features, rewards) in rounds(world, count, 4) {
+        check(policy, &history, &features);
+        let actions = Actions::new(&features, world.dimension).unwrap();
+        let choice = policy.choose(actions).unwrap();
+        let (features, reward) = (actions.features(choice.action), rewards[choice.action]);
+        policy.learn(Observation { decision: choice.decision, features, reward }).unwrap();
+        history.push((features.to_vec(), reward));
+    }
+}
+
+fn gram_and_moment(dimension: usize, history: &History) -> (Matrix, Vector) {
+    let (mut gram, mut moment) = (Matrix::zeros(dimension, dimension), Vector::zeros(dimension));
+    for (features, reward) in history {
+        let x = Vector::from_column_slice(features);
+        gram += &x * x.transpose();
+        moment += x * *reward;
+    }
+    (gram, moment)
+}
+
+fn inverse(matrix: &Matrix) -> Matrix {
+    matrix.clone().try_inverse().unwrap()
+}
+
+fn log_det(matrix: &Matrix) -> f64 {
+    matrix.determinant().ln()
+}
+
+fn norm(matrix: &Matrix, x: &Vector) -> f64 {
+    x.dot(&(matrix * x)).sqrt()
+}
+
+#[test]
+fn min_ucb_is_that_of_its_paper() {
+    let mut world = World::with_arms(31, 3, 0.3);
+    // Arms that are logged 5, 2 and 0 times.
+    let mut logs = RidgeStatistic::new(3).unwrap();
+    let mut logged: Vec<(usize, f64)> = Vec::new();
+    for arm in [0, 1, 0, 0, 1, 0, 0] {
+        let reward = world.logged[arm] + world.draw_noise();
+        let mut features = [0.0; 3];
+        features[arm] = 1.0;
+        logs.observe(&features, reward).unwrap();
+        logged.push((arm, reward));
+    }
+    let budgets = [0.4, 0.1, 0.2];
+    let certificate = Certificate::from_budgets(&budgets).unwrap().with_radius(1.0).unwrap();
+    let mut params = Preset::MinUcb.params(3).unwrap();
+    (params.noise, params.offline) = (Some(0.3), logs);
+    params.certificate = CertificateRule::Fixed(certificate);
+    let mut policy = Policy::new(params).unwrap();
+    checked_play(&mut world, &mut policy, 60, |policy, history, features| {
+        let live: Vec<(usize, f64)> =
+            history.iter().map(|(x, reward)| (x.iter().position(|&x| x > 0.0).unwrap(), *reward)).collect();
+        let t = history.len() as f64 + 1.0;
+        // Cheung and Lyu (2024) for K = 3 arms: δ_t = 1 / (2Kt²), radius σ √(2 log(2t/δ_t) / n).
+        let delta = 1.0 / (2.0 * 3.0 * t * t);
+        let radius = |count: f64| 0.3 * (2.0 * (2.0 * t / delta).ln() / count).sqrt();
+        let actions = Actions::new(features, 3).unwrap();
+        let best = policy.clone().choose(actions).unwrap();
+        let mut largest = f64::NEG_INFINITY;
+        for (interval, x) in policy.intervals(0, actions).unwrap().iter().zip(features.chunks(3)) {
+            let arm = x.iter().position(|&x| x > 0.0).unwrap();
+            let of_arm = |rows: &[(usize, f64)]| -> (f64, f64) {
+                let rewards: Vec<f64> = rows.iter().filter(|row| row.0 == arm).map(|row| row.1).collect();
+                (rewards.len() as f64, rewards.iter().sum())
+            };
+            let ((n, live_sum), (m, logged_sum)) = (of_arm(&live), of_arm(&logged));
+            let plus = n.max(1.0);
+            let online = live_sum / plus + radius(plus);
+            let pooled =
+                (live_sum + logged_sum) / (plus + m) + radius(plus + m) + m / (plus + m) * budgets[arm];
+            assert!(close(interval.online.unwrap().ucb(), online, 1e-12), "{interval:?} {online}");
+            assert!(close(interval.informed.unwrap().ucb(), pooled, 1e-12), "{interval:?} {pooled}");
+            // Disjoint branches fall back to the online one, as everywhere.
+            if !interval.conflict {
+                assert!(close(interval.ucb, online.min(pooled), 1e-12));
+            }
+            largest = largest.max(interval.ucb);
+        }
+        assert!(close(best.ucb, largest, 1e-12));
+    });
+}
+
+#[test]
+fn lin_ucb_is_a_bayesian_ridge_regression() {
+    for (seed, dimension, noise, bound) in [(1, 1, 0.1, 1.0), (2, 4, 0.3, 2.0), (3, 9, 2.0, 0.5)] {
+        let mut world = World::new(seed, dimension, noise);
+        let mut params = Preset::LinUcb.params(dimension).unwrap();
+        (params.noise, params.norm_bound) = (Some(noise), Some(bound));
+        // It does not look at logs.
+        params.offline = world.logs(30);
+        let mut policy = Policy::new(params).unwrap();
+        checked_play(&mut world, &mut policy, 50, |policy, history, features| {
+            let (gram, moment) = gram_and_moment(dimension, history);
+            // θ ~ N(0, S² I), so that the posterior is N(V⁻¹b, σ² V⁻¹) with V = A + σ²/S² I.
+            let ridge = (noise / bound).powi(2);
+            let covariance = inverse(&(gram + Matrix::identity(dimension, dimension) * ridge));
+            let estimate = &covariance * moment;
+            let actions = Actions::new(features, dimension).unwrap();
+            for (interval, x) in policy.intervals(0, actions).unwrap().iter().zip(features.chunks(dimension))
+            {
+                let x = Vector::from_column_slice(x);
+                let (mean, deviation) = (x.dot(&estimate), noise * norm(&covariance, &x));
+                assert!(interval.informed.is_none());
+                assert!(close(interval.mean(), mean, 1e-9), "{interval:?} {mean}");
+                assert!(close(interval.ucb, mean + deviation, 1e-9), "{interval:?} {deviation}");
+                assert!(close(interval.lcb, mean - deviation, 1e-9), "{interval:?} {deviation}");
+                assert!(interval.index >= interval.ucb);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_fixed_certificate_is_the_prior_of_a_posterior() {
+    let (dimension, noise, bound) = (4, 0.3, 1.5);
+    let mut world = World::new(8, dimension, noise);
+    let mut params = Preset::TrueNorth.params(dimension).unwrap();
+    (params.noise, params.norm_bound, params.offline) = (Some(noise), Some(bound), world.logs(40));
+    params.certificate = CertificateRule::Fixed(world.certificate());
+    params.exploration_scale = 1.5;
+    let (logs, certificate) = (params.offline.clone(), world.certificate());
+    let mut policy = Policy::new(params).unwrap();
+    checked_play(&mut world, &mut policy, 50, |policy, history, features| {
+        let (gram, moment) = gram_and_moment(dimension, history);
+        // Live truth is N(θ_off, σ² G⁻¹ + ρ² M⁻¹) before play.
+        let precision = logs.gram() + Matrix::identity(dimension, dimension) * (noise / bound).powi(2);
+        let logged = inverse(&precision) * Vector::from_column_slice(logs.moment());
+        let drift = inverse(certificate.matrix()) * certificate.radius().powi(2);
+        let prior = inverse(&(inverse(&precision) * noise.powi(2) + drift));
+        let covariance = inverse(&(&prior + gram / noise.powi(2)));
+        let estimate = &covariance * (prior * logged + moment / noise.powi(2));
+        let actions = Actions::new(features, dimension).unwrap();
+        for (interval, x) in policy.intervals(0, actions).unwrap().iter().zip(features.chunks(dimension)) {
+            let x = Vector::from_column_slice(x);
+            let (mean, radius) = (x.dot(&estimate), 1.5 * norm(&covariance, &x));
+            let found = interval.informed.unwrap();
+            assert!(interval.online.is_none() && found.bias == 0.0);
+            assert!(close(found.mean, mean, 1e-9) && close(found.statistical, radius, 1e-9));
+        }
+    });
+}
+
+#[test]
+fn the_adaptive_radius_measures_noise_by_the_weight_of_before_play() {
+    for (seed, dimension) in [(4, 2), (5, 5)] {
+        let (noise, bound) = (0.2, 1.3);
+        let mut world = World::new(seed, dimension, noise);
+        world.logged[0] += 0.3;
+        let mut params = Preset::TrueNorthConfidence.params(dimension).unwrap();
+        (params.noise, params.norm_bound, params.offline) = (Some(noise), Some(bound), world.logs(80));
+        let mut policy = Policy::new(params).unwrap();
+        let before = policy.certificate().unwrap().clone();
+        let mut changed = 0;
+        checked_play(&mut world, &mut policy, 120, |policy, history, features| {
+            let offline = policy.offline();
+            let (covariance, logged) =
+                (inverse(offline.precision()), Vector::from_column_slice(offline.estimate()));
+            let beta = noise * (offline.log_det() + 2.0 * (3.0 / 0.01f64).ln()).sqrt() + bound;
+            assert!(close(policy.offline_radius(), beta, 1e-12));
+            let allowed =
+                |certificate: &Certificate| inverse(certificate.matrix()) * certificate.radius().powi(2);
+            let weight = |certificate: &Certificate| {
+                inverse(&(&covariance * beta.powi(2) + allowed(certificate))) * noise.powi(2)
+            };
+            let now = policy.certificate().unwrap().clone();
+            changed += usize::from(now != before);
+            // No direction is allowed more than before play, so that W ≥ W₀.
+            let shrunk = (allowed(&before) - allowed(&now)).symmetric_eigenvalues().min();
+            assert!(shrunk > -1e-9, "{shrunk}");
+            let (first, current) = (weight(&before), weight(&now));
+            let (gram, moment) = gram_and_moment(dimension, history);
+            // γ = σ √(log det(A + W₀) - log det W₀ + 2 log(3/δ)), whatever W is by now.
+            let growth = log_det(&(&gram + &first)) - log_det(&first);
+            let gamma = noise * (growth + 2.0 * (3.0 / 0.01f64).ln()).sqrt();
+            let pooled = inverse(&(gram + &current));
+            let estimate = &pooled * (moment + &current * logged);
+            let (drift, rho) = (inverse(now.matrix()), now.radius());
+            let actions = Actions::new(features, dimension).unwrap();
+            for (interval, x) in policy.intervals(0, actions).unwrap().iter().zip(features.chunks(dimension))
+            {
+                let (x, found) = (Vector::from_column_slice(x), interval.informed.unwrap());
+                let routed = &current * (&pooled * &x);
+                let statistical = gamma * norm(&pooled, &x) + beta * norm(&covariance, &routed);
+                let bias = rho * norm(&drift, &routed);
+                assert!(close(found.mean, x.dot(&estimate), 1e-8), "{found:?}");
+                assert!(close(found.statistical, statistical, 1e-8), "{found:?} {statistical}");
+                assert!(close(found.bias, bias, 1e-8), "{found:?} {bias}");
+            }
+        });
+        assert!(changed > 100, "the certificate changed before {changed} of 120 rounds only");
+    }
+}
+
+#[test]
+fn propensity_of_everything_that_rolls_no_dice_is_one() {
+    for mut world in [World::new(9, 3, 0.2), World::with_arms(9, 3, 0.2)] {
+        for (name, params) in world.policies(30) {
+            if !matches!(params.explore, truenorth::Explore::Ucb) {
+                continue;
+            }
+            let mut policy = Policy::new(params).unwrap();
+            for (features, _) in rounds(&mut world, 10, 5) {
+                let shown = below(&mut world.rng, 5) + 1;
+                let choice = policy.choose(Actions::new(&features[..3 * shown], 3).unwrap()).unwrap();
+                assert!((choice.propensity - 1.0).abs() < 1e-15, "{name}");
+            }
+        }
+    }
+}
