@@ -124,12 +124,24 @@ impl Study {
                 Preset::OfflineOnly,
             ],
             Self::Ablation => &[Preset::EllipsoidalMinUcb, Preset::PooledOnly, Preset::SupLinUcb],
-            Self::Misleading | Self::Shifting | Self::Wide => &[
-                Preset::SupLinUcb,
-                Preset::EllipsoidalMinUcb,
-                Preset::WarmSupLinUcb,
-                Preset::OfflineOnly,
+            Self::Misleading => &[
+                Preset::TrueNorth,
+                Preset::TrueNorthConfidence,
+                Preset::LinUcb,
+                Preset::LinTs,
+                Preset::Greedy,
                 Preset::Oful,
+                Preset::MinUcb,
+                Preset::OfflineOnly,
+            ],
+            Self::Shifting | Self::Wide => &[
+                Preset::TrueNorth,
+                Preset::TrueNorthConfidence,
+                Preset::LinUcb,
+                Preset::LinTs,
+                Preset::Greedy,
+                Preset::Oful,
+                Preset::OfflineOnly,
             ],
         }
     }
@@ -218,6 +230,9 @@ fn drifted(drift: Vec<f64>) -> ParameterLaw {
 /// Five actions with a feature each. Action 0 is the best, action 4 the worst; `low` and `high` are what the
 /// logs say of them where they are wrong.
 fn misleading_worlds() -> Vec<(String, World)> {
+    /// Neither the first, which wins ties, nor at the other end.
+    const BEST: usize = 2;
+    const WORST: usize = 4;
     struct Arms {
         prefix: &'static str,
         noise: f64,
@@ -225,9 +240,9 @@ fn misleading_worlds() -> Vec<(String, World)> {
         low: f64,
         high: f64,
     }
-    let clear = Arms { prefix: "", noise: NOISE, live: [0.9, 0.7, 0.5, 0.3, 0.1], low: 0.2, high: 1.2 };
+    let clear = Arms { prefix: "", noise: NOISE, live: [0.5, 0.7, 0.9, 0.3, 0.1], low: 0.2, high: 1.2 };
     // Gaps of a tenth of the noise: each live round says little.
-    let noisy = Arms { prefix: "noisy-", noise: 0.5, live: [0.5, 0.45, 0.4, 0.35, 0.3], low: 0.1, high: 0.7 };
+    let noisy = Arms { prefix: "noisy-", noise: 0.5, live: [0.4, 0.45, 0.5, 0.35, 0.3], low: 0.1, high: 0.7 };
     let arms: Vec<Vec<f64>> = (0..DIMENSION).map(|arm| unit(DIMENSION, arm, 1.0)).collect();
     let counts = vec![(LOG_ROWS / DIMENSION) as u64; DIMENSION];
     let panels = [
@@ -239,10 +254,10 @@ fn misleading_worlds() -> Vec<(String, World)> {
     let world = |means: &Arms, (name, best_wrong, bad_wrong): (&str, bool, bool)| {
         let mut logged = means.live.to_vec();
         if best_wrong {
-            logged[0] = means.low;
+            logged[BEST] = means.low;
         }
         if bad_wrong {
-            logged[DIMENSION - 1] = means.high;
+            logged[WORST] = means.high;
         }
         let world = World {
             parameters: ParameterLaw::Given { live: means.live.to_vec(), logged },

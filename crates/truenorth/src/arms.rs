@@ -5,6 +5,9 @@ use crate::certificate::Certificate;
 use crate::error::{Error, Result};
 use crate::statistic::RidgeStatistic;
 
+/// Stands for no observation at all where numbers are divided by their count.
+const UNSEEN: f64 = 1e-100;
+
 /// The arm that a feature vector stands for: the place of its only 1.
 pub(crate) fn arm(action: usize, features: &[f64]) -> Result<usize> {
     #[expect(clippy::float_cmp, reason = "a unit vector holds exactly zeros and a one")]
@@ -21,8 +24,8 @@ pub(crate) fn arm(action: usize, features: &[f64]) -> Result<usize> {
 /// X̄ ± σ √(2 log(2t/δ_t) / N),    (N X̄ + T Ȳ)/(N + T) ± (σ √(2 log(2t/δ_t) / (N + T)) + T/(N + T) V),
 /// ```
 ///
-/// with δ_t = 1/(2 K t²), N live and T logged observations of the arm (N at least 1), and V the largest drift
-/// that the certificate allows it. `scale` multiplies both radii.
+/// with δ_t = 1/(2 K t²), N live and T logged observations of the arm, and V the largest drift that the
+/// certificate allows it. Without an observation an interval has no end, and the other one decides. `scale` multiplies both radii.
 pub(crate) fn intervals(
     arm: usize,
     round: u64,
@@ -38,7 +41,7 @@ pub(crate) fn intervals(
     // Σ x² and Σ x r of a unit vector's coordinate are the arm's count and its sum of rewards.
     let sums = |data: &RidgeStatistic| (data.squares(arm), data.moment()[arm]);
     let ((live_count, live_sum), (log_count, log_sum)) = (sums(live), sums(logs));
-    let (online, pooled) = (live_count.max(1.0), live_count.max(1.0) + log_count);
+    let (online, pooled) = (live_count.max(UNSEEN), (live_count + log_count).max(UNSEEN));
     (
         BranchInterval { mean: live_sum / online, statistical: noise * (log / online).sqrt(), bias: 0.0 },
         BranchInterval {

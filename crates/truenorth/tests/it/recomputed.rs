@@ -89,7 +89,7 @@ fn min_ucb_is_that_of_its_paper() {
                 (rewards.len() as f64, rewards.iter().sum())
             };
             let ((n, live_sum), (m, logged_sum)) = (of_arm(&live), of_arm(&logged));
-            let plus = n.max(1.0);
+            let plus = n.max(1e-100);
             let online = live_sum / plus + radius(plus);
             let pooled =
                 (live_sum + logged_sum) / (plus + m) + radius(plus + m) + m / (plus + m) * budgets[arm];
