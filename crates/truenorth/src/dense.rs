@@ -30,11 +30,6 @@ pub(crate) fn inverse_from_factor(factor: &Matrix) -> Matrix {
     inverse.tr_mul(&inverse)
 }
 
-/// Inverse of a positive definite matrix.
-pub(crate) fn inverse(matrix: &Matrix) -> Result<Matrix> {
-    Ok(inverse_from_factor(&cholesky("a precision", matrix)?))
-}
-
 /// log det(CCᵀ) from the lower Cholesky factor C.
 pub(crate) fn log_det_from_factor(factor: &Matrix) -> f64 {
     2.0 * factor.diagonal().iter().map(|entry| entry.ln()).sum::<f64>()

@@ -52,7 +52,7 @@ impl Policy {
     fn adapt_belief(&mut self, round: u64) -> Result<()> {
         let Some(trust) = &mut self.trust else { return Ok(()) };
         let layer = &mut self.layers[0];
-        let belief = trust.fit(&self.params.offline, &layer.data, round)?;
+        let belief = trust.fit(&self.params.offline, &self.offline, &layer.data, round)?;
         let precision = Precision::from_belief(&belief.mean, &belief.covariance, trust.noise().powi(2))?;
         if self.params.has_pooled() {
             layer.informed = Some(precision);

@@ -88,6 +88,11 @@ impl Offline {
             && self.log_det.is_finite()
     }
 
+    /// The diagonal of G_off⁻¹. O(d³).
+    pub(crate) fn variances(&self) -> Vec<f64> {
+        dense::invert_lower(&self.factor).column_iter().map(|column| column.norm_squared()).collect()
+    }
+
     /// G_off⁻¹.
     pub(crate) fn covariance(&self) -> Matrix {
         dense::inverse_from_factor(&self.factor)

@@ -15,7 +15,8 @@ use crate::dense::{self, Matrix, Vector};
 use crate::drift::{DriftLikelihood, dictionary};
 use crate::error::Result;
 use crate::evidence::Evidence;
-use crate::sparse::Sites;
+use crate::offline::Offline;
+use crate::sparse::{Sites, SparseDrift};
 use crate::statistic::RidgeStatistic;
 
 /// Prior probability that the logs are void altogether.
@@ -26,6 +27,8 @@ const DENSE: [(f64, f64); 2] = [(0.3, 0.15), (1.0, 0.15)];
 const SPARSE: f64 = 0.5;
 /// Prior deviation of the level by which live rewards differ, in units of the logged rewards' size.
 const LEVEL: f64 = 0.1;
+/// Weight below which a hypothesis is left out of the mixture.
+const NEGLIGIBLE: f64 = 1e-9;
 /// Live rewards that the logs' estimate of the noise is worth, at most.
 const NOISE_COUNT: f64 = 20.0;
 
@@ -66,13 +69,10 @@ pub(crate) struct Told {
     pub(crate) norm_bound: bool,
 }
 
-/// A Gaussian belief about the live parameter.
+/// A Gaussian belief about the live parameter, as wide as exploration wants it.
 pub(crate) struct Belief {
     pub(crate) mean: Vector,
-    /// As wide as exploration wants it.
     pub(crate) covariance: Matrix,
-    /// What the hypotheses themselves leave open, without their differences.
-    within: Matrix,
 }
 
 /// Live data as precisions, with the level integrated out.
@@ -101,27 +101,29 @@ impl Leveled {
     }
 }
 
-/// Mean and covariance of the live parameter under a hypothesis, its covariance for exploration, and its
-/// unnormalised log weight.
+/// What a hypothesis says, and its unnormalised log weight.
 struct Hypothesis {
     log_weight: f64,
-    mean: Vector,
-    covariance: Matrix,
-    optimistic: Matrix,
+    says: Says,
+}
+
+enum Says {
+    /// The drift is N(mean, covariance).
+    Drift(Vector, Matrix),
+    /// The drift is N(mean, (CCᵀ)⁻¹).
+    DriftByFactor(Vector, Matrix),
+    /// The live parameter is N(mean, (CCᵀ)⁻¹).
+    LiveByFactor(Vector, Matrix),
 }
 
 impl Hypothesis {
-    /// The drift is N(mean, covariance), given the live data.
-    fn drifted(
-        likelihood: &DriftLikelihood,
-        log_weight: f64,
-        mean: &Vector,
-        covariance: &Matrix,
-        optimistic: Option<&Matrix>,
-    ) -> Self {
-        let optimistic = optimistic.map(|optimistic| likelihood.live(mean, optimistic).1);
-        let (mean, covariance) = likelihood.live(mean, covariance);
-        Self { log_weight, mean, optimistic: optimistic.unwrap_or_else(|| covariance.clone()), covariance }
+    /// Most directions are kept.
+    fn sparse(sparse: &SparseDrift, columns: &Matrix) -> Self {
+        let covariance = columns * &sparse.optimistic * columns.transpose();
+        Self {
+            log_weight: SPARSE.ln() + sparse.log_evidence,
+            says: Says::Drift(columns * &sparse.mean, covariance),
+        }
     }
 
     /// Δ ~ N(0, deviation² I).
@@ -132,7 +134,7 @@ impl Hypothesis {
         let mean = dense::solve_from_factor(&factor, &likelihood.shift);
         let growth = dense::log_det_from_factor(&factor) + 2.0 * dimension as f64 * deviation.ln();
         let log_weight = prior.ln() + 0.5 * (likelihood.shift.dot(&mean) - growth);
-        Ok(Self::drifted(likelihood, log_weight, &mean, &dense::inverse_from_factor(&factor), None))
+        Ok(Self { log_weight, says: Says::DriftByFactor(mean, factor) })
     }
 
     /// θ_* ~ N(0, scale I) whatever the logs say. Its evidence is that of the live data alone, relative to the
@@ -144,7 +146,7 @@ impl Hypothesis {
     fn void(
         scale: f64,
         likelihood: &DriftLikelihood,
-        logs: &Matrix,
+        logs_log_det: f64,
         estimate: &Vector,
         live: &Leveled,
     ) -> Result<Self> {
@@ -152,34 +154,54 @@ impl Hypothesis {
         let precision = &live.gram + Matrix::identity(dimension, dimension) / scale;
         let factor = dense::cholesky("the live precision", &precision)?;
         let mean = dense::solve_from_factor(&factor, &live.moment);
-        let alone = 0.5
-            * (live.moment.dot(&mean) - dense::log_det_from_factor(&factor) - dimension as f64 * scale.ln());
+        let growth = dense::log_det_from_factor(&factor) + dimension as f64 * scale.ln();
+        let alone = 0.5 * (live.moment.dot(&mean) - growth);
         let fitted = &live.gram * estimate;
         let surprise = &live.moment - &fitted;
         let pooled = live.moment.dot(estimate) - 0.5 * estimate.dot(&fitted)
             + 0.5 * surprise.dot(&(&likelihood.covariance * &surprise))
-            - 0.5
-                * (likelihood.log_det
-                    - dense::log_det_from_factor(&dense::cholesky("the offline precision", logs)?));
-        let covariance = dense::inverse_from_factor(&factor);
-        Ok(Self { log_weight: VOID.ln() + alone - pooled, mean, optimistic: covariance.clone(), covariance })
+            - 0.5 * (likelihood.log_det - logs_log_det);
+        Ok(Self { log_weight: VOID.ln() + alone - pooled, says: Says::LiveByFactor(mean, factor) })
+    }
+
+    /// Mean and covariance of the live parameter.
+    fn live(&self, likelihood: &DriftLikelihood) -> (Vector, Matrix) {
+        match &self.says {
+            Says::Drift(mean, covariance) => likelihood.live(mean, covariance),
+            Says::DriftByFactor(mean, factor) => likelihood.live(mean, &dense::inverse_from_factor(factor)),
+            Says::LiveByFactor(mean, factor) => (mean.clone(), dense::inverse_from_factor(factor)),
+        }
     }
 }
 
-/// Mean and covariance of a mixture.
-fn mixture(hypotheses: &[Hypothesis], weights: &[f64]) -> Belief {
-    let dimension = hypotheses[0].mean.len();
-    let (mut mean, mut within) = (Vector::zeros(dimension), Matrix::zeros(dimension, dimension));
-    for (&weight, each) in weights.iter().zip(hypotheses) {
-        mean += &each.mean * weight;
-        within += &each.covariance * weight;
-    }
-    let mut covariance = Matrix::zeros(dimension, dimension);
-    for (&weight, each) in weights.iter().zip(hypotheses) {
-        let apart = &each.mean - &mean;
-        covariance += (&each.optimistic + &apart * apart.transpose()) * weight;
-    }
-    Belief { mean, covariance, within }
+/// Mean and covariance of a mixture; what is next to impossible is left out.
+fn mixture(likelihood: &DriftLikelihood, hypotheses: &[Hypothesis], weights: &[f64]) -> Belief {
+    let possible = weights.iter().zip(hypotheses).filter(|(weight, _)| **weight > NEGLIGIBLE);
+    let parts: Vec<(f64, Vector, Matrix)> = possible
+        .map(|(&weight, each)| {
+            let (mean, covariance) = each.live(likelihood);
+            (weight, mean, covariance)
+        })
+        .collect();
+    let dimension = likelihood.shift.len();
+    let mean = parts.iter().fold(Vector::zeros(dimension), |sum, (weight, mean, _)| sum + mean * *weight);
+    let covariance =
+        parts.iter().fold(Matrix::zeros(dimension, dimension), |sum, (weight, middle, covariance)| {
+            let apart = middle - &mean;
+            sum + (covariance + &apart * apart.transpose()) * *weight
+        });
+    Belief { mean, covariance }
+}
+
+/// Rewards until the next fit: a quarter of those so far, but half of them where a fit is dear.
+fn spacing(rewards: u64, dimension: u64) -> u64 {
+    let share = if dimension < 50 { 4 } else { 2 };
+    (rewards / share).max(dimension / 10).max(1)
+}
+
+/// log det(cI).
+fn dimension_times_log(vector: &Vector, value: f64) -> f64 {
+    vector.len() as f64 * value.ln()
 }
 
 /// Turns log weights into weights that sum to 1.
@@ -272,19 +294,20 @@ impl Trust {
         rewards >= self.due
     }
 
-    /// Fits everything anew. O(d³).
+    /// Fits everything anew to the logs, of which `offline` is the regression, and the live data. O(d³).
     pub(crate) fn fit(
         &mut self,
         logs: &RidgeStatistic,
+        offline: &Offline,
         live: &RidgeStatistic,
         rounds: u64,
     ) -> Result<Belief> {
-        self.due = live.count() + (live.count() / 4).max(1);
+        self.due = live.count() + spacing(live.count(), live.dimension() as u64);
         if logs.count() == 0 {
             return self.fit_without_logs(live);
         }
-        let precision = logs.precision(self.ridge())? / self.logged_variance;
-        let estimate = logs.estimate(self.ridge())?;
+        let estimate = Vector::from_column_slice(offline.estimate());
+        let precision = offline.precision() / self.logged_variance;
         let live = Leveled::new(self, logs, live);
         let likelihood = DriftLikelihood::new(&precision, &estimate, &live.gram, &live.moment)?;
         let unit = self.scale.sqrt();
@@ -297,41 +320,37 @@ impl Trust {
         let mut sites = self.sites.take().unwrap_or_else(|| Sites::new(&anew));
         let sparse = sites.fit(&q, &h, &anew, rounds as f64)?;
         self.sites = Some(sites);
-        let in_features = |matrix: &Matrix| &columns * matrix * columns.transpose();
-        let mut hypotheses = vec![Hypothesis::drifted(
-            &likelihood,
-            SPARSE.ln() + sparse.log_evidence,
-            &(&columns * &sparse.mean),
-            &in_features(&sparse.covariance),
-            Some(&in_features(&sparse.optimistic)),
-        )];
+        let mut hypotheses = vec![Hypothesis::sparse(&sparse, &columns)];
         for (deviation, prior) in DENSE {
             hypotheses.push(Hypothesis::dense(&likelihood, deviation * unit, prior)?);
         }
-        hypotheses.push(Hypothesis::void(self.scale, &likelihood, &precision, &estimate, &live)?);
+        let logs_log_det =
+            offline.log_det() + dimension_times_log(&estimate, self.ridge() / self.logged_variance);
+        hypotheses.push(Hypothesis::void(self.scale, &likelihood, logs_log_det, &estimate, &live)?);
         let mut weights: Vec<f64> = hypotheses.iter().map(|each| each.log_weight).collect();
         normalise(&mut weights);
-        let belief = mixture(&hypotheses, &weights);
-        self.note(&belief, &weights, &sparse.kept, &estimate, &dense::inverse(&precision)?);
+        let belief = mixture(&likelihood, &hypotheses, &weights);
+        self.note(&belief, &weights, &sparse.kept, offline);
         if !self.told.noise {
             self.follow_noise(&live, &belief);
         }
-        self.level =
-            live.share * (self.reward_sum - belief.mean.dot(&Vector::from_column_slice(&self.feature_sums)));
+        let explained = belief.mean.dot(&Vector::from_column_slice(&self.feature_sums));
+        self.level = live.share * (self.reward_sum - explained);
         Ok(belief)
     }
 
     /// Keeps what people want to see: the drift of each coordinate, and how much the logs count there.
-    fn note(&mut self, belief: &Belief, weights: &[f64], kept: &[f64], estimate: &Vector, logged: &Matrix) {
-        let dimension = estimate.len();
+    fn note(&mut self, belief: &Belief, weights: &[f64], kept: &[f64], offline: &Offline) {
+        let dimension = offline.dimension();
+        let logged = offline.variances();
         self.logs = 1.0 - weights[weights.len() - 1];
         for j in 0..dimension {
             // The last column is a common factor on all coefficients.
             self.kept[j] = weights[0] * kept[j] * kept[dimension];
-            // Live and logged coefficient are known apart from each other where the logs are void, and share
-            // the logs' error where they hold: the larger of the two spreads is the honest one.
-            let spread = belief.within[(j, j)] + logged[(j, j)];
-            self.drift[j] = (belief.mean[j] - estimate[j], spread.sqrt());
+            // Live and logged coefficient share the logs' error where these hold, and are known apart from each
+            // other where they are void: the larger of the two spreads is the honest one.
+            let spread = belief.covariance[(j, j)] + logged[j] * self.logged_variance;
+            self.drift[j] = (belief.mean[j] - offline.estimate()[j], spread.sqrt());
         }
     }
 
@@ -339,7 +358,7 @@ impl Trust {
     fn follow_noise(&mut self, live: &Leveled, belief: &Belief) {
         let fitted = belief.mean.dot(&(&live.gram * &belief.mean)) - 2.0 * belief.mean.dot(&live.moment);
         let residual = (live.squares + fitted * self.variance).max(0.0);
-        let used = live.gram.component_mul(&belief.within).sum() + live.count * live.share;
+        let used = live.gram.component_mul(&belief.covariance).sum() + live.count * live.share;
         let prior = NOISE_COUNT.min(self.log_count);
         let freedom = (live.count - used).max(0.1 * live.count);
         self.variance = (prior * self.logged_variance + residual) / (prior + freedom);
@@ -357,7 +376,6 @@ impl Trust {
         let ridge = (self.variance / self.scale).clamp(1e-45, 1e45);
         let factor = dense::cholesky("the live precision", &live.precision(ridge)?)?;
         let mean = dense::solve_from_factor(&factor, &Vector::from_column_slice(live.moment()));
-        let covariance = dense::inverse_from_factor(&factor) * self.variance;
-        Ok(Belief { mean, within: covariance.clone(), covariance })
+        Ok(Belief { mean, covariance: dense::inverse_from_factor(&factor) * self.variance })
     }
 }
