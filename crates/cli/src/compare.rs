@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 use rayon::prelude::*;
 use serde::Serialize;
-use truenorth::{Branches, Certificate, CertificateRule, FeatureView, Params, Preset, RidgeStatistic};
+use truenorth::{Branches, Certificate, CertificateRule, FeatureView, Params, Preset, RidgeStatistic, Width};
 use truenorth_logs::{Selection, Table};
 use truenorth_report::{
-    Curves, CurvesFigure, CurvesPanel, Direction, Directions, DirectionsFigure, DirectionsPanel, Drift,
-    Heading, Series,
+    AxisScale, Curves, CurvesFigure, CurvesPanel, Direction, Directions, DirectionsFigure, DirectionsPanel,
+    Drift, Heading, Series,
 };
 use truenorth_sim::{RecordedOutcome, RecordedRound, Recording, Summary};
 
@@ -37,6 +37,9 @@ const POLICIES: [Preset; 11] = [
 ];
 /// Rows of the picture of what was learned.
 const ROWS: usize = 60;
+/// Lines of the picture of rewards, and bands: more of them hide each other.
+const LINES: usize = 12;
+const BANDS: usize = 3;
 /// 90 % of a Gaussian lie within so many standard deviations.
 const NINETY: f64 = 1.645;
 
@@ -57,7 +60,7 @@ pub(crate) struct Arguments {
     /// Column that says which live rows are a round
     #[arg(long, value_name = "NAME")]
     round: String,
-    /// Policies to play, separated by commas [default: all that need no certificate]
+    /// Policies to play, separated by commas [default: see below]
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = crate::reproduce::preset)]
     policies: Option<Vec<Preset>>,
     /// Number of orders in which the rounds are played
@@ -112,14 +115,14 @@ struct Row {
     /// What the hindsight policy earned more, over all rounds.
     regret: f64,
     seconds: f64,
-    /// What was learned about each feature in the first order, in the files' units.
+    /// What was learned about each feature in the first order, in the files' units. For the picture.
+    #[serde(skip)]
     features: Vec<Feature>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 struct Feature {
     name: String,
-    #[serde(flatten)]
     view: FeatureView,
 }
 
@@ -135,9 +138,29 @@ struct Data {
     logs: RidgeStatistic,
     recording: Recording,
     unit: f64,
+    /// The first row, and its file, whose features are no multiple of a unit vector of that length.
+    no_arm: Option<(PathBuf, usize)>,
+}
+
+/// What `--help` says about the names, below the options.
+pub(crate) fn policies_help() -> String {
+    let (told, left): (Vec<Preset>, Vec<Preset>) = Preset::ALL
+        .into_iter()
+        .filter(|preset| !POLICIES.contains(preset))
+        .partition(|preset| preset.params(1).is_ok_and(|params| is_told(&params)));
+    let names =
+        |presets: &[Preset]| presets.iter().map(|preset| preset.name()).collect::<Vec<_>>().join(", ");
+    format!(
+        "Policies:\n  played unless others are named: {}\n  also: {}\n  with --drift: {} (min-ucb for actions that \
+         are unit vectors)",
+        names(&POLICIES),
+        names(&left),
+        names(&told),
+    )
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<(), Failure> {
+    check(arguments)?;
     let data = read(arguments)?;
     let entries = entries(arguments, &data)?;
     if let Some(folder) = &arguments.out {
@@ -146,7 +169,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
     let outcomes = play(arguments, &data, &entries)?;
     let comparison = summarise(arguments, &data, &entries, &outcomes)?;
     if let Some(folder) = &arguments.out {
-        draw(folder, &data, &entries, &outcomes, &comparison)?;
+        for path in draw(folder, &data, &entries, &outcomes, &comparison)? {
+            eprintln!("wrote {}", path.display());
+        }
     }
     if arguments.json {
         serde_json::to_writer(&mut *output, &comparison).map_err(|error| Failure::Output(error.into()))?;
@@ -186,17 +211,46 @@ fn read(arguments: &Arguments) -> Result<Data, Failure> {
         features: rows.iter().flat_map(|&row| scaled(online.row(row))).collect(),
         rewards: rows.iter().map(|&row| online.rewards[row]).collect(),
     };
+    let is_arm = |row: &[f64]| {
+        let mut entries = row.iter().filter(|&&x| x != 0.0);
+        entries.next() == Some(&unit) && entries.next().is_none()
+    };
+    let tables = arguments.offline.iter().zip(&offline).chain([(&arguments.online, &online)]);
+    let no_arm = tables
+        .flat_map(|(path, table)| (0..table.len()).map(move |row| (path, table, row)))
+        .find(|(_, table, row)| !is_arm(table.row(*row)))
+        .map(|(path, _, row)| (path.clone(), row));
     let rounds = online.rows_by_round().unwrap_or_default().iter().map(round).collect();
-    Ok(Data { names, logs, recording: Recording { dimension, rounds }, unit })
+    Ok(Data { names, logs, recording: Recording { dimension, rounds }, unit, no_arm })
 }
 
-fn entries(arguments: &Arguments, data: &Data) -> Result<Vec<Entry>, Failure> {
-    let refuse = |name: &str, error: truenorth::Error| Failure::Call(format!("policy {name:?}: {error}"));
+/// Whether a policy has to be told how far the logs may have drifted.
+fn is_told(params: &Params) -> bool {
+    matches!(params.branches, Branches::Both | Branches::Pooled | Branches::Arms)
+        && params.certificate == CertificateRule::None
+}
+
+/// Numbers that do not fit in the units of the call; the library would name them in its own.
+fn check(arguments: &Arguments) -> Result<(), Failure> {
+    let numbers =
+        [("--noise", arguments.noise), ("--norm-bound", arguments.norm_bound), ("--drift", arguments.drift)];
+    for (name, value) in numbers {
+        if let Some(value) = value.filter(|value| !(0.0..=1e50).contains(value)) {
+            return Err(Failure::Call(format!(
+                "`{name}` must be at least 0 and at most 1e50, but is {value}"
+            )));
+        }
+    }
     if let Some(wrong) = arguments.scales.iter().find(|&&scale| !(scale > 0.0 && scale <= 1e9)) {
         return Err(Failure::Call(format!(
             "a factor of `--scales` must be positive and at most 1e9, but is {wrong}"
         )));
     }
+    Ok(())
+}
+
+fn entries(arguments: &Arguments, data: &Data) -> Result<Vec<Entry>, Failure> {
+    let refuse = |name: &str, error: truenorth::Error| Failure::Call(format!("policy {name:?}: {error}"));
     // The logs' own ridge, σ² over the mean square of a coefficient: the paper's 1 is too heavy for features
     // of which only the longest has length 1.
     let mut own = Preset::TrueNorth.params(data.recording.dimension).map_err(truenorth_sim::Error::from)?;
@@ -212,9 +266,7 @@ fn entries(arguments: &Arguments, data: &Data) -> Result<Vec<Entry>, Failure> {
         params.ridge = ridge;
         params.noise = arguments.noise;
         params.norm_bound = arguments.norm_bound.map(|bound| bound * data.unit);
-        let told = matches!(params.branches, Branches::Both | Branches::Pooled | Branches::Arms)
-            && params.certificate == CertificateRule::None;
-        if told {
+        if is_told(&params) {
             let Some(drift) = arguments.drift else {
                 return Err(Failure::Call(format!(
                     "policy {name:?} has to be told how far the logs may have drifted: give `--drift`"
@@ -223,10 +275,20 @@ fn entries(arguments: &Arguments, data: &Data) -> Result<Vec<Entry>, Failure> {
             let certificate = Certificate::isotropic(data.recording.dimension, drift * data.unit);
             params.certificate = CertificateRule::Fixed(certificate.map_err(fail)?);
         }
+        if params.branches == Branches::Arms
+            && let Some((path, row)) = &data.no_arm
+        {
+            let place = format!("{}, row {}", path.display(), row + 1);
+            let reason = format!("this is not a unit vector, but policy {name:?} knows separate arms only");
+            return Err(Failure::Input { place, reason });
+        }
         let own = params.exploration_scale;
-        for &scale in &arguments.scales {
+        // Where widths do not count, all factors are alike.
+        let alike = own == 0.0 || params.branches == Branches::Offline;
+        for &scale in if alike { &[1.0][..] } else { &arguments.scales } {
             params.exploration_scale = own * scale;
             truenorth::Policy::new(params.clone()).map_err(fail)?;
+            #[expect(clippy::float_cmp, reason = "1 as it was given, or by default")]
             let name = if scale == 1.0 { name.to_owned() } else { format!("{name} x{scale}") };
             if entries.iter().all(|entry| entry.name != name) {
                 entries.push(Entry { name, params: params.clone() });
@@ -313,7 +375,7 @@ fn in_file_units(view: &FeatureView, unit: f64) -> FeatureView {
 
 fn text(data: &Data, comparison: &Comparison) -> String {
     let mut rows: Vec<Vec<String>> =
-        vec![["policy", "score", "mean reward", "regret", "seconds"].map(str::to_owned).to_vec()];
+        vec![["policy", "score", "mean reward", "regret", "µs a round"].map(str::to_owned).to_vec()];
     let mut order: Vec<&Row> = comparison.policies.iter().collect();
     order.sort_by(|a, b| b.mean_reward.total_cmp(&a.mean_reward));
     for row in order {
@@ -325,60 +387,92 @@ fn text(data: &Data, comparison: &Comparison) -> String {
                 _ => format!("{:.5} ± {:.5}", row.mean_reward, row.stderr),
             },
             table::number(row.regret),
-            table::number(row.seconds),
+            table::number(row.seconds * 1e6 / comparison.rounds as f64),
         ]);
     }
-    let orders =
-        if comparison.seeds == 1 { "one order".to_owned() } else { format!("{} orders", comparison.seeds) };
     let logs = match data.logs.count() {
         0 => "no logs".to_owned(),
-        count => format!("{} logged rows", table::number(count as f64)),
+        count => table::counted(count, "logged row"),
+    };
+    let (random, hindsight) = (comparison.random.mean_reward, comparison.hindsight.mean_reward);
+    let scores = if hindsight > random {
+        format!(
+            "score 0 is a uniform choice ({random:.5}), score 1 the best linear policy in hindsight ({hindsight:.5})"
+        )
+    } else {
+        format!(
+            "no scores: the best linear policy in hindsight ({hindsight:.5}) is no better than a uniform choice \
+             ({random:.5})"
+        )
     };
     format!(
-        "{logs}, {} live rounds in {orders}, {} features\n\n{}\nscore 0 is a uniform choice ({:.5}), score 1 the \
-         best linear policy in hindsight ({:.5})\n",
-        table::number(comparison.rounds as f64),
-        data.names.len(),
+        "{logs}, {} in {}, {}\n\n{}\n{scores}\n",
+        table::counted(comparison.rounds as u64, "live round"),
+        table::counted(comparison.seeds, "order"),
+        table::counted(data.names.len() as u64, "feature"),
         table::text(&rows),
-        comparison.random.mean_reward,
-        comparison.hindsight.mean_reward,
     )
 }
 
+/// Draws the figures; returns the paths.
 fn draw(
     folder: &Path,
     data: &Data,
     entries: &[Entry],
     outcomes: &[Vec<RecordedOutcome>],
     comparison: &Comparison,
-) -> Result<(), Failure> {
-    figures::write_figure(folder, "compare", &reward_figure(&data.recording, entries, outcomes)?)?;
+) -> Result<Vec<PathBuf>, Failure> {
+    let rewards = reward_figure(&data.recording, comparison, outcomes)?;
+    let mut written = figures::write_figure(folder, "compare", &rewards)?.to_vec();
     // The policy that learns most about the logs, or else the first.
     let telling = entries.iter().position(|entry| entry.params.certificate == CertificateRule::Adaptive);
     if data.logs.count() > 0 {
-        let row = &comparison.policies[telling.unwrap_or(0)];
-        figures::write_figure(folder, "learned", &learned_figure(row)?)?;
+        let telling = telling.unwrap_or(0);
+        let row = &comparison.policies[telling];
+        let learned = learned_figure(row, entries[telling].params.width, comparison.rounds)?;
+        written.extend(figures::write_figure(folder, "learned", &learned)?);
     }
-    Ok(())
+    Ok(written)
 }
 
+/// Lines of the best policies, bands around the very best.
 fn reward_figure(
     recording: &Recording,
-    entries: &[Entry],
+    comparison: &Comparison,
     outcomes: &[Vec<RecordedOutcome>],
 ) -> Result<String, Failure> {
     let points: Vec<f64> = recording.points().iter().map(|&round| round as f64).collect();
-    let series = entries.iter().zip(outcomes).map(|(entry, outcomes)| {
-        let at = |place: usize| Summary::of(outcomes.iter().map(|outcome| outcome.gained[place]).collect());
+    let mut order: Vec<usize> = (0..outcomes.len()).collect();
+    let reward = |&place: &usize| comparison.policies[place].mean_reward;
+    order.sort_by(|a, b| reward(b).total_cmp(&reward(a)));
+    let (all, one) = (order.len(), comparison.seeds == 1);
+    order.truncate(LINES);
+    // What is drawn last lies on top: the best.
+    let series = order.iter().enumerate().rev().map(|(rank, &place)| {
+        let at =
+            |point: usize| Summary::of(outcomes[place].iter().map(|outcome| outcome.gained[point]).collect());
         let curve: Vec<Summary> = (0..points.len()).map(at).collect();
         let line = |value: fn(&Summary) -> f64| curve.iter().map(value).collect::<Vec<f64>>();
-        let series = Series::new(&entry.name, points.clone(), line(|point| point.mean));
-        if outcomes.len() == 1 {
+        let series = Series::new(&comparison.policies[place].name, points.clone(), line(|point| point.mean));
+        if one || rank >= BANDS {
             return series;
         }
         series.with_band(line(|point| point.p10), line(|point| point.p90))
     });
-    let panel = CurvesPanel { series: series.collect(), ..CurvesPanel::default() };
+    let series = series.collect();
+    let mut notes = Vec::new();
+    if all > LINES {
+        notes.push(format!("the best {LINES} of {all}"));
+    }
+    if !one {
+        notes.push(format!("mean of {} orders", comparison.seeds));
+        notes.push(match all {
+            ..=BANDS => "bands from 10 % to 90 %".to_owned(),
+            _ => format!("bands of the best {BANDS} from 10 % to 90 %"),
+        });
+    }
+    let panel =
+        CurvesPanel { title: notes.join("; "), y_scale: AxisScale::Linear, series, ..CurvesPanel::default() };
     let curves = Curves {
         title: "Reward earned above a uniform choice".to_owned(),
         x_label: "round".to_owned(),
@@ -390,7 +484,7 @@ fn reward_figure(
     Ok(CurvesFigure::new(curves).map_err(Failure::drawing("compare"))?.svg())
 }
 
-fn learned_figure(row: &Row) -> Result<String, Failure> {
+fn learned_figure(row: &Row, width: Width, rounds: usize) -> Result<String, Failure> {
     // The largest drifts, in the files' order.
     let mut order: Vec<usize> = (0..row.features.len()).collect();
     let signal = |feature: &Feature| match (feature.view.drift, feature.view.stderr) {
@@ -411,15 +505,23 @@ fn learned_figure(row: &Row) -> Result<String, Failure> {
         Direction { name: name.clone(), coverage: view.coverage, drift, trust: view.trust }
     });
     let figure = Directions {
-        title: format!("What {} learned about the logs", row.name),
-        coverage: Heading { title: "Coverage".to_owned(), note: "observations worth".to_owned() },
-        drift: Heading {
-            title: "Drift".to_owned(),
-            note: "live − logged coefficient, 90 % interval".to_owned(),
-        },
-        trust: Heading { title: "Trust".to_owned(), note: "chance that the logs are right".to_owned() },
+        title: format!(
+            "What {} learned about the logs in {}",
+            row.name,
+            table::counted(rounds as u64, "round")
+        ),
+        names: Heading::new("Feature", ""),
+        coverage: Heading::new("Coverage", "rows of it alone that tell as much"),
+        // Where a linear model is an approximation, other actions may tell another story.
+        drift: Heading::new("Drift", "live − logged, from what was played; 90 % interval"),
+        trust: Heading::new(
+            "Trust",
+            match width {
+                Width::Posterior => "chance that the logs are right",
+                Width::Confidence => "share of the logs used",
+            },
+        ),
         panels: vec![DirectionsPanel { title: String::new(), directions: directions.collect() }],
-        ..Directions::default()
     };
     Ok(DirectionsFigure::new(figure).map_err(Failure::drawing("learned"))?.svg())
 }

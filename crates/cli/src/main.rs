@@ -84,7 +84,7 @@ enum Command {
     /// The rows of a live round share a value of the round column. Each seed puts the rounds, and the actions
     /// of each, in another order. Features are divided by one number so that the longest vector has length 1.
     #[command(
-        after_help = "Example:\n  truenorth compare --offline logs.csv.gz --online rounds.parquet --features 'f_*' --reward reward --round round --out compared"
+        after_help = format!("{}\n\nExample:\n  truenorth compare --offline logs.csv.gz --online rounds.parquet --features 'f_*' --reward reward --round round --out compared", compare::policies_help())
     )]
     Compare(compare::Arguments),
     /// Play one recorded problem and print one JSON line a round

@@ -97,6 +97,18 @@ pub(crate) fn number(value: f64) -> String {
     if value < 0.0 { format!("-{text}") } else { text }
 }
 
+/// How many there are of something: 1 round, 1,234 rounds.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).unwrap_or_default())
+        .collect();
+    format!("{} {noun}{}", groups.join(","), if count == 1 { "" } else { "s" })
+}
+
 /// Two digits: an error needs no more.
 fn short(value: f64) -> String {
     match value.abs() {
@@ -115,5 +127,11 @@ mod tests {
     fn numbers_have_about_three_digits() {
         let shown = [0.0, 0.1234, 4.567, 78.94, 999.4, 1234.5, 1_234_567.0, -1234.0].map(number);
         assert_eq!(shown, ["0.000", "0.123", "4.57", "78.9", "999", "1,234", "1,234,567", "-1,234"]);
+    }
+
+    #[test]
+    fn counts_are_whole_and_agree_with_their_noun() {
+        let shown = [0, 1, 10, 999, 1000, 1_234_567].map(|count| counted(count, "row"));
+        assert_eq!(shown, ["0 rows", "1 row", "10 rows", "999 rows", "1,000 rows", "1,234,567 rows"]);
     }
 }

@@ -109,7 +109,7 @@ pub enum Schedule {
 /// | `layering`, `branches`, `pooling`, `certificate` | by preset | the four switches | |
 /// | `width`, `explore` | by preset | what widths stand for, and how they are used | |
 /// | `seed` | 0 | of `sampling` and `epsilon` | any |
-/// | `exploration_scale` | 1; 0.4 for `truenorth` and `truenorth-sampling`, 0 for the greedy ones | multiplies every radius; below 1 the guarantee is gone | ≥ 0; > 0 with width `confidence` |
+/// | `exploration_scale` | 1; 0.2 for `truenorth`, 0.4 for `truenorth-sampling`, 0 for the greedy ones | multiplies every radius; below 1 the guarantee is gone | ≥ 0; > 0 with width `confidence` |
 /// | `offline` | no logs | the logs' statistic | same dimension |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the table above documents the fields")]

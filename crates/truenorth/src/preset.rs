@@ -111,7 +111,7 @@ impl Preset {
             _ => (Pooling::Full, CertificateRule::None),
         };
         let (width, explore, exploration_scale) = match self {
-            Self::TrueNorth => (Width::Posterior, Explore::Ucb, 0.4),
+            Self::TrueNorth => (Width::Posterior, Explore::Ucb, 0.2),
             Self::TrueNorthSampling => (Width::Posterior, Explore::Sampling, 0.4),
             Self::LinUcb => (Width::Posterior, Explore::Ucb, 1.0),
             Self::LinTs => (Width::Posterior, Explore::Sampling, 1.0),

@@ -49,6 +49,8 @@ pub(super) const NOT_NEGATIVE: Range =
     Range { words: "a number from 0 to 1e50", contains: |value| (0.0..=1e50).contains(&value) };
 pub(super) const POSITIVE: Range =
     Range { words: "a number from 1e-50 to 1e50", contains: |value| (1e-50..=1e50).contains(&value) };
+pub(super) const SHARE: Range =
+    Range { words: "a number from 0 to 1", contains: |value| (0.0..=1.0).contains(&value) };
 pub(super) const PROBABILITY: Range =
     Range { words: "a number strictly between 0 and 1", contains: |value| value > 0.0 && value < 1.0 };
 

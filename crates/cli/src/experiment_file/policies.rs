@@ -4,11 +4,11 @@ use serde::Deserialize;
 use truenorth::{Explore, Preset};
 use truenorth_sim::{CertificateKind, Panel, PolicySpec};
 
-use super::document::{Entry, NOT_NEGATIVE};
+use super::document::{Entry, NOT_NEGATIVE, SHARE};
 use super::scope::{Scope, Table};
 use crate::failure::Failure;
 
-const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 12] = [
     "name",
     "preset",
     "certificate",
@@ -30,6 +30,14 @@ enum Told {
     Isotropic,
     Learned,
     Adaptive,
+}
+
+/// Values of `explore`; the third way has a number, and so a key of its own.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Explored {
+    Ucb,
+    Sampling,
 }
 
 /// The policies that the panel or the file lists, if any. A panel that lists its own does not play
@@ -81,9 +89,15 @@ fn spec(table: &Table<'_>) -> Result<PolicySpec, Failure> {
     spec.pooling = switch(table, "pooling")?;
     spec.schedule = switch(table, "schedule")?;
     spec.width = switch(table, "width")?;
-    spec.explore = switch(table, "explore")?;
+    spec.explore = switch(table, "explore")?.map(|explored| match explored {
+        Explored::Ucb => Explore::Ucb,
+        Explored::Sampling => Explore::Sampling,
+    });
     if let Some(entry) = table.get("epsilon") {
-        spec.explore = Some(Explore::Epsilon(entry.number(NOT_NEGATIVE)?));
+        if spec.explore.is_some() {
+            return Err(entry.fail("`epsilon` and `explore` exclude each other"));
+        }
+        spec.explore = Some(Explore::Epsilon(entry.number(SHARE)?));
     }
     if let Some(entry) = table.get("exploration_scale") {
         spec.exploration_scale = Some(entry.number(NOT_NEGATIVE)?);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use truenorth::{Branches, Layering, Pooling, Preset, Schedule};
+use truenorth::{Branches, Explore, Layering, Pooling, Preset, Schedule, Width};
 use truenorth_sim::{
     CertificateKind, Contexts, Coverage, Figure, NormBound, Panel, ParameterLaw, PolicySpec, Reading,
     RewardModel, Study, World, play_run,
@@ -211,6 +211,89 @@ fn policies_come_by_name_and_by_table() {
 }
 
 #[test]
+fn a_table_says_how_wide_how_to_explore_and_what_is_told() {
+    let policies = panel(
+        r#"
+        [[policy]]
+        name = "sampler"
+        preset = "oful"
+        width = "posterior"
+        explore = "sampling"
+        [[policy]]
+        name = "curious"
+        preset = "greedy"
+        epsilon = 0.25
+        exploration_scale = 0
+        [[policy]]
+        name = "careful"
+        preset = "truenorth"
+        width = "confidence"
+        explore = "ucb"
+        exploration_scale = 1
+        told = true
+        [[policy]]
+        name = "untold"
+        preset = "ellipsoidal-minucb"
+        layering = "flat"
+        pooling = "discounted"
+        certificate = "adaptive"
+        told = false
+        "#,
+    )
+    .policies;
+    let named = |name: &str, preset| PolicySpec { name: name.to_owned(), ..PolicySpec::preset(preset) };
+    let expected = [
+        PolicySpec {
+            width: Some(Width::Posterior),
+            explore: Some(Explore::Sampling),
+            ..named("sampler", Preset::Oful)
+        },
+        PolicySpec {
+            explore: Some(Explore::Epsilon(0.25)),
+            exploration_scale: Some(0.0),
+            ..named("curious", Preset::Greedy)
+        },
+        PolicySpec {
+            width: Some(Width::Confidence),
+            explore: Some(Explore::Ucb),
+            exploration_scale: Some(1.0),
+            told: true,
+            ..named("careful", Preset::TrueNorth)
+        },
+        PolicySpec {
+            layering: Some(Layering::Flat),
+            pooling: Some(Pooling::Discounted),
+            certificate: Some(CertificateKind::Adaptive),
+            told: false,
+            ..named("untold", Preset::EllipsoidalMinUcb)
+        },
+    ];
+    assert_eq!(policies, expected);
+}
+
+#[test]
+fn without_a_word_the_preset_decides_what_is_told() {
+    for preset in Preset::ALL {
+        let told = panel(&format!("[[policy]]\npreset = {:?}", preset.name())).policies[0].told;
+        // As docs/experiments.md has it.
+        assert_eq!(told, !["truenorth", "truenorth-sampling"].contains(&preset.name()), "{}", preset.name());
+    }
+}
+
+#[test]
+fn the_documentation_has_every_key_of_a_policy_and_every_name() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/experiments.md"));
+    let page = page.unwrap();
+    let table = page.split("### `[[policy]]`").nth(1).unwrap().split("\n## ").next().unwrap();
+    for key in super::policies::KEYS {
+        assert!(table.contains(&format!("\n| `{key}` |")), "{key}");
+    }
+    for name in Preset::ALL.map(Preset::name) {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
+#[test]
 fn every_preset_is_known_by_its_name() {
     for preset in Preset::ALL {
         let text = format!("policies = [{:?}]", preset.name());
@@ -293,7 +376,7 @@ fn every_panel_of_the_studies_can_be_written_down() {
     let misleading = Study::Misleading.figure(&Reading::default());
     let arms = "[[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]]";
     let text = format!(
-        "parameters = {{ live = [0.9, 0.7, 0.5, 0.3, 0.1], logged = [0.2, 0.7, 0.5, 0.3, 1.2] }}\n\
+        "parameters = {{ live = [0.5, 0.7, 0.9, 0.3, 0.1], logged = [0.5, 0.7, 0.2, 0.3, 1.2] }}\n\
          coverage = {{ features = {arms}, counts = [400, 400, 400, 400, 400] }}\ncontexts.features = {arms}"
     );
     assert_eq!(worlds(&text), [misleading.panels[3].world.clone()]);

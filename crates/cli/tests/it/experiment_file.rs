@@ -177,17 +177,45 @@ fn vectors_of_a_wrong_length_are_named() {
 #[test]
 fn policies_and_switches_that_do_not_exist_are_named() {
     assert_snapshot!(says("\"oful\"", "\"ofull\""),
-        @r#"truenorth: DIR/file.toml, line 8: there is no policy named "ofull"; the names are suplinucb, ellipsoidal-minucb, ellipsoidal-minucb-3d, warm-suplinucb, offline-only, pooled-only, oful"#);
+        @r#"truenorth: DIR/file.toml, line 8: there is no policy named "ofull"; the names are truenorth, truenorth-confidence, truenorth-sampling, suplinucb, ellipsoidal-minucb, ellipsoidal-minucb-3d, warm-suplinucb, offline-only, pooled-only, oful, lin-ucb, lin-ts, greedy, epsilon-greedy, min-ucb"#);
     assert_snapshot!(says("layering = \"flat\"", "layering = \"flt\""),
         @r#"truenorth: DIR/file.toml, line 27: `layering` must be `layered` or `flat`, but is "flt""#);
     assert_snapshot!(says("layering = \"flat\"", "branches = \"all\""),
-        @r#"truenorth: DIR/file.toml, line 27: `branches` must be one of `online`, `both`, `pooled`, `warm`, `offline`, but is "all""#);
+        @r#"truenorth: DIR/file.toml, line 27: `branches` must be one of `online`, `both`, `pooled`, `warm`, `offline`, `arms`, but is "all""#);
     assert_snapshot!(says("layering = \"flat\"", "certificate = \"fixed\""),
-        @r#"truenorth: DIR/file.toml, line 27: `certificate` must be one of `coordinate`, `isotropic`, `learned`, but is "fixed""#);
+        @r#"truenorth: DIR/file.toml, line 27: `certificate` must be one of `coordinate`, `isotropic`, `learned`, `adaptive`, but is "fixed""#);
     assert_snapshot!(says("rewards = \"gaussian\"", "rewards = \"normal\""),
         @r#"truenorth: DIR/file.toml, line 6: `rewards` must be `gaussian` or `bernoulli`, but is "normal""#);
     assert_snapshot!(says("diversity", "kind = \"boxes\"\ndiversity"),
         @r#"truenorth: DIR/file.toml, line 15: `kind` must be one of `gaussian`, `box`, `counts`, but is "boxes""#);
+}
+
+#[test]
+fn widths_and_ways_to_explore_that_do_not_exist_are_named() {
+    let mine = |keys: &str| says("layering = \"flat\"", &format!("layering = \"flat\"\n{keys}"));
+    assert_snapshot!(mine("width = \"narrow\""), @r#"truenorth: DIR/file.toml, line 28: `width` must be `confidence` or `posterior`, but is "narrow""#);
+    assert_snapshot!(mine("explore = \"thompson\""), @r#"truenorth: DIR/file.toml, line 28: `explore` must be `ucb` or `sampling`, but is "thompson""#);
+    // It has a number, and so a key of its own.
+    assert_snapshot!(mine("explore = \"epsilon\""), @r#"truenorth: DIR/file.toml, line 28: `explore` must be `ucb` or `sampling`, but is "epsilon""#);
+    assert_snapshot!(mine("epsilon = 1.5"), @"truenorth: DIR/file.toml, line 28: `epsilon` must be a number from 0 to 1, but is 1.5");
+    assert_snapshot!(mine("epsilon = \"often\""), @r#"truenorth: DIR/file.toml, line 28: `epsilon` must be a number from 0 to 1, but is "often""#);
+    assert_snapshot!(mine("told = \"yes\""), @r#"truenorth: DIR/file.toml, line 28: `told` must be true or false, but is "yes""#);
+    assert_snapshot!(mine("exploration_scale = -1"), @"truenorth: DIR/file.toml, line 28: `exploration_scale` must be a number from 0 to 1e50, but is -1");
+    assert_snapshot!(mine("wide = 1"), @"truenorth: DIR/file.toml, line 28: there is no key `wide` in `policy`; did you mean `width`?");
+}
+
+#[test]
+fn widths_and_ways_to_explore_that_do_not_go_together_are_named() {
+    let mine = |keys: &str| says("layering = \"flat\"", keys);
+    assert_snapshot!(mine("explore = \"ucb\"\nepsilon = 0.1"), @"truenorth: DIR/file.toml, line 28: `epsilon` and `explore` exclude each other");
+    assert_snapshot!(mine("width = \"posterior\""), @r#"truenorth: DIR/file.toml, line 25: policy "flat": width `posterior` does not go with layers"#);
+    assert_snapshot!(mine("layering = \"flat\"\nepsilon = 0.1"), @r#"truenorth: DIR/file.toml, line 25: policy "flat": width `confidence` does not go with exploration other than `ucb`"#);
+    assert_snapshot!(mine("layering = \"flat\"\nexplore = \"sampling\""), @r#"truenorth: DIR/file.toml, line 25: policy "flat": width `confidence` does not go with exploration other than `ucb`"#);
+    assert_snapshot!(mine("layering = \"flat\"\nexploration_scale = 0"), @r#"truenorth: DIR/file.toml, line 25: policy "flat": `exploration_scale` must be at least 1e-50 and at most 1e50, but is 0"#);
+    assert_snapshot!(mine("certificate = \"adaptive\""), @r#"truenorth: DIR/file.toml, line 25: policy "flat": an adaptive certificate does not go with layers"#);
+    assert_snapshot!(mine("certificate = \"adaptive\"\nlayering = \"flat\""), @r#"truenorth: DIR/file.toml, line 25: policy "flat": an adaptive certificate does not go with full pooling"#);
+    assert_snapshot!(mine("width = \"posterior\"\nlayering = \"flat\"\ncertificate = \"learned\""), @r#"truenorth: DIR/file.toml, line 25: policy "flat": width `posterior` does not go with a certificate learned by epochs"#);
+    assert_snapshot!(mine("branches = \"arms\""), @r#"truenorth: DIR/file.toml, line 25: policy "flat": a policy of separate arms does not go with layers"#);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The command line from outside: recorded problems, help, and what it says to bad input.
 
 mod bounds;
+mod compare;
 mod demo;
 mod experiment_file;
 mod golden;

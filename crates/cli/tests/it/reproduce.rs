@@ -146,6 +146,28 @@ fn results_have_the_promised_shape() {
 }
 
 #[test]
+fn a_certificate_from_the_call_is_told_to_all_but_the_papers_learner() {
+    let folder = Folder::new("told");
+    let final_regret = |told: &[&str]| {
+        let names =
+            ["--policies", "truenorth-confidence,truenorth,ellipsoidal-minucb,ellipsoidal-minucb-3d,oful"];
+        // The panel c=0.8 has drift, and so something to tell.
+        let call = [&["bias", "--runs", "2", "--horizon", "300"][..], &names, told].concat();
+        let output = reproduce(&folder, &call);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let policies = folder.results()["figures"][0]["panels"][4]["policies"].clone();
+        policies.as_array().unwrap().iter().map(|policy| policy["final_regret"].clone()).collect::<Vec<_>>()
+    };
+    let (own, isotropic) = (final_regret(&[]), final_regret(&["--certificate", "isotropic"]));
+    let coordinate = final_regret(&["--certificate", "coordinate"]);
+    let changed = |a: &[Value], b: &[Value]| a.iter().zip(b).map(|(a, b)| a != b).collect::<Vec<_>>();
+    // Ours learn unless they are told; Algorithm 1 is told each coordinate's drift unless it is told less.
+    assert_eq!(changed(&own, &isotropic), [true, true, true, false, false]);
+    assert_eq!(changed(&own, &coordinate), [true, true, false, false, false]);
+    assert_eq!(changed(&isotropic, &coordinate), [true, true, true, false, false]);
+}
+
+#[test]
 fn studies_beyond_the_paper_are_played_by_their_names() {
     let folder = Folder::new("beyond");
     let expected = [
