@@ -37,8 +37,8 @@ fn dicing() -> Vec<(String, Params)> {
     let mut policies =
         vec![preset(Preset::TrueNorthSampling), preset(Preset::LinTs), preset(Preset::EpsilonGreedy), bold];
     // Wide enough to hesitate.
-    policies[0].1.exploration_scale = 2.0;
-    policies[1].1.exploration_scale = 2.0;
+    policies[0].1.exploration_scale = 3.0;
+    policies[1].1.exploration_scale = 3.0;
     policies
 }
 
