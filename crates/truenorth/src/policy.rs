@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arms;
-use crate::branch::{self, ActionInterval, Branch, BranchInterval, BranchScratch, Radius};
+use crate::branch::{ActionInterval, Branch, BranchScratch};
 use crate::certificate::Certificate;
 use crate::check;
 use crate::error::{Error, Result};
-use crate::explain::{Explanation, LayerExplanation, PlayRule};
-use crate::explore::{self, Draws};
-use crate::kernel::{self, Block, LANES};
+use crate::explain::{Explanation, LayerExplanation};
+use crate::explore::Draws;
+use crate::kernel::Block;
 use crate::numbers::Numbers;
-use crate::offline::{Offline, ridge_radius};
-use crate::params::{Branches, CertificateRule, Explore, Layering, Params, Pooling, Width};
+use crate::offline::Offline;
+use crate::params::{Branches, CertificateRule, Layering, Params, Pooling, Width};
+use crate::play::play_rule;
 use crate::precision::{Precision, Scratch};
 use crate::round::{Actions, Choice, Counts, Decision, Observation};
 use crate::statistic::RidgeStatistic;
@@ -51,10 +51,10 @@ pub struct LayerView<'a> {
 pub(crate) struct Workspace {
     pub(crate) candidates: Vec<usize>,
     pub(crate) blocks: Vec<Block>,
-    intervals: Vec<ActionInterval>,
+    pub(crate) intervals: Vec<ActionInterval>,
     pub(crate) branch: BranchScratch,
     update: Scratch,
-    draws: Draws,
+    pub(crate) draws: Draws,
 }
 
 /// A linear bandit policy: the paper's, its baselines, and every mix of their switches.
@@ -76,7 +76,7 @@ pub struct Policy {
     /// β_off(δ/3).
     pub(crate) offline_radius: f64,
     /// δ_{t,l} of either branch.
-    layer_delta: f64,
+    pub(crate) layer_delta: f64,
     pub(crate) certificate: Option<Certificate>,
     pub(crate) epochs: Vec<LearnedEpoch>,
     pub(crate) layers: Vec<Layer>,
@@ -427,145 +427,6 @@ impl Policy {
         })
     }
 
-    /// The action that a rule plays among those that were scored, if any, and the probability of playing it.
-    fn pick(&mut self, rule: PlayRule, layer: usize, round: u64) -> Option<(ActionInterval, f64)> {
-        let audited = if rule == PlayRule::LargestIndex { self.audit(round) } else { None };
-        let deviation = self.params.exploration_scale * self.noise();
-        let layer = &self.layers[layer];
-        let Workspace { intervals, blocks, draws, .. } = &mut self.workspace;
-        let certain = |interval: Option<&ActionInterval>| interval.map(|&interval| (interval, 1.0));
-        match rule {
-            PlayRule::LargestMean => certain(first_largest(intervals.iter(), ActionInterval::mean)),
-            PlayRule::LargestUcb => certain(first_largest(intervals.iter(), |interval| interval.ucb)),
-            PlayRule::LargestIndex => certain(match audited {
-                Some(action) => intervals.get(action),
-                None => first_largest(intervals.iter(), |interval| interval.index),
-            }),
-            PlayRule::WiderThan(width) => {
-                let wide = intervals.iter().filter(|interval| interval.width() > width);
-                certain(first_largest(wide, |interval| interval.ucb))
-            }
-            PlayRule::Sampled => {
-                let precision = layer.informed.as_ref().or(layer.online.as_ref())?;
-                let mut rng = explore::generator(self.params.seed, round);
-                let (action, chance) = draws.play(precision, deviation, blocks, intervals.len(), &mut rng);
-                Some((intervals[action], chance))
-            }
-            PlayRule::Epsilon(epsilon) => {
-                let favourite = first_largest(intervals.iter(), ActionInterval::mean)?.action;
-                let mut rng = explore::generator(self.params.seed, round);
-                let (action, chance) = explore::epsilon_greedy(epsilon, favourite, intervals.len(), &mut rng);
-                Some((intervals[action], chance))
-            }
-        }
-    }
-
-    /// Computes the intervals of the candidates at one layer into the workspace.
-    fn score(&mut self, layer: usize, actions: Actions<'_>) -> Result<()> {
-        if self.params.branches == Branches::Arms {
-            return self.score_arms(actions);
-        }
-        let (online_radius, informed_radius) = self.radii(layer);
-        let informed_branch = match self.params.branches {
-            Branches::Online => Branch::Online,
-            // A posterior that has given the logs up rests on live data.
-            Branches::Both | Branches::Pooled if self.logs_hold().is_some_and(|share| share < 0.5) => {
-                Branch::Online
-            }
-            Branches::Both | Branches::Pooled | Branches::Arms => Branch::Pooled,
-            Branches::Warm => Branch::Warm,
-            Branches::Offline => Branch::Offline,
-        };
-        let neglect = (self.params.width == Width::Posterior).then(|| self.neglect(self.counts.rounds + 1));
-        let layer = &self.layers[layer];
-        let Workspace { candidates, blocks, intervals, branch: scratch, .. } = &mut self.workspace;
-        kernel::gather(actions.rows(), actions.dimension(), candidates, blocks);
-        intervals.clear();
-        for (group, block) in candidates.chunks(LANES).zip(blocks.chunks_exact(actions.dimension())) {
-            let mut branch = |precision: &Option<Precision>, radius: Radius| {
-                precision.as_ref().map(|precision| branch::intervals(precision, radius, block, scratch))
-            };
-            let (online, informed) =
-                (branch(&layer.online, online_radius), branch(&layer.informed, informed_radius));
-            let pick = |all: &Option<[BranchInterval; LANES]>, lane: usize| all.as_ref().map(|all| all[lane]);
-            intervals.extend(group.iter().enumerate().map(|(lane, &action)| {
-                let (online, informed) = (pick(&online, lane), pick(&informed, lane));
-                let mut interval = ActionInterval::aggregate(action, online, informed, informed_branch);
-                if let Some(neglect) = &neglect {
-                    let norm = if informed.is_some() { informed_radius.norm } else { online_radius.norm };
-                    interval.index = neglect.index(&interval, norm, self.params.exploration_scale);
-                }
-                interval
-            }));
-        }
-        Ok(())
-    }
-
-    /// The same for separate arms.
-    fn score_arms(&mut self, actions: Actions<'_>) -> Result<()> {
-        let Some(certificate) = &self.certificate else {
-            return Err(Error::Missing { name: "certificate", purpose: "by separate arms" });
-        };
-        let scales = (self.params.exploration_scale, self.noise);
-        let (round, live, logs) = (self.counts.rounds + 1, &self.layers[0].data, &self.params.offline);
-        let Workspace { candidates, intervals, .. } = &mut self.workspace;
-        intervals.clear();
-        for &action in &*candidates {
-            let arm = arms::arm(action, actions.features(action))?;
-            let (online, pooled) = arms::intervals(arm, round, scales, live, logs, certificate);
-            intervals.push(ActionInterval::aggregate(action, Some(online), Some(pooled), Branch::Pooled));
-        }
-        Ok(())
-    }
-
-    /// Multipliers of the norms in the online and the informed radius of a layer.
-    fn radii(&self, layer: usize) -> (Radius, Radius) {
-        let Params { ridge, exploration_scale: scale, .. } = self.params;
-        if self.params.width == Width::Posterior {
-            let radius = Radius { norm: scale * self.noise(), ..Radius::default() };
-            return (radius, radius);
-        }
-        let (noise, norm_bound) = (self.noise, self.norm_bound);
-        let layer = &self.layers[layer];
-        let growth = |branch: &Option<Precision>| branch.as_ref().map_or(0.0, Precision::log_det_growth);
-        let slack = ridge.sqrt() * norm_bound;
-        // β_on (below equation 2): det V grows from det λI.
-        let online = ridge_radius(noise, growth(&layer.online), self.layer_delta) + slack;
-        // γ (equation 6) measures the live noise in the pooled geometry.
-        // Where the weight is adapted, the one of before play takes its place: it is never larger.
-        let pooled = if layer.reference.is_some() { &layer.reference } else { &layer.informed };
-        let gamma = ridge_radius(noise, growth(pooled), self.layer_delta);
-        let rho = self.certificate.as_ref().map_or(0.0, Certificate::radius);
-        let informed = match (self.params.branches, self.params.pooling) {
-            (Branches::Online | Branches::Arms, _) => Radius::default(),
-            // Equation 4: the paper relaxes the offline error to the pooled norm.
-            (Branches::Both | Branches::Pooled, Pooling::Full) => {
-                Radius { norm: gamma + self.offline_radius, bias: rho, offline: 0.0 }
-            }
-            // Discounted pooling: the offline error keeps its direction, β_off ‖W V⁻¹x‖ in G_off⁻¹, where
-            // the paper's Lemma (Validity of the pooled branch) relaxes its T₂ to the pooled norm.
-            (Branches::Both | Branches::Pooled, Pooling::Discounted) => {
-                Radius { norm: gamma, bias: rho, offline: self.offline_radius }
-            }
-            (Branches::Warm, _) => {
-                let log_det = growth(&layer.informed) + self.offline.log_det();
-                Radius {
-                    norm: ridge_radius(noise, log_det, self.layer_delta) + slack,
-                    bias: 0.0,
-                    offline: 0.0,
-                }
-            }
-            // Proposition 1.
-            (Branches::Offline, _) => Radius { norm: self.offline_radius, bias: rho, offline: 0.0 },
-        };
-        let scaled = |radius: Radius| Radius {
-            norm: scale * radius.norm,
-            bias: scale * radius.bias,
-            offline: scale * radius.offline,
-        };
-        (scaled(Radius { norm: online, ..Radius::default() }), scaled(informed))
-    }
-
     /// Allocates what `choose` and `learn` need, but for the size of the action sets.
     fn make_room(&mut self) {
         self.workspace.branch = BranchScratch::new(self.params.dimension);
@@ -609,27 +470,4 @@ impl Policy {
             Err("its parts do not fit together".to_owned())
         }
     }
-}
-
-/// When a layer plays, and what.
-fn play_rule(params: &Params, layer: u32, last: bool) -> PlayRule {
-    match (params.branches, params.width, params.explore) {
-        (Branches::Offline, ..) => PlayRule::LargestMean,
-        (_, Width::Posterior, Explore::Ucb) => PlayRule::LargestIndex,
-        (_, Width::Posterior, Explore::Sampling) => PlayRule::Sampled,
-        (_, Width::Posterior, Explore::Epsilon(epsilon)) => PlayRule::Epsilon(epsilon),
-        _ if last => PlayRule::LargestUcb,
-        _ => PlayRule::WiderThan(0.5f64.powi(layer.cast_signed())),
-    }
-}
-
-/// The interval with the largest key; the first of several.
-fn first_largest<'a>(
-    intervals: impl IntoIterator<Item = &'a ActionInterval>,
-    key: impl Fn(&ActionInterval) -> f64,
-) -> Option<&'a ActionInterval> {
-    intervals.into_iter().fold(None, |best, next| match best {
-        Some(best) if key(best) >= key(next) => Some(best),
-        _ => Some(next),
-    })
 }
