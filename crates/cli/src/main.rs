@@ -17,6 +17,7 @@ mod output;
 mod problem;
 mod replay;
 mod reproduce;
+mod summarize;
 mod table;
 
 use std::io::{self, BufWriter, Write as _};
@@ -87,6 +88,14 @@ enum Command {
         after_help = format!("{}\n\nExample:\n  truenorth compare --offline logs.csv.gz --online rounds.parquet --features 'f_*' --reward reward --round round --out compared", compare::policies_help())
     )]
     Compare(compare::Arguments),
+    /// Turn logs of any size into a small summary; also merges summaries
+    ///
+    /// Reads CSV, JSON Lines (both also as .gz), Parquet, Arrow, Vowpal Wabbit text and dsjson, and Open
+    /// Bandit CSV. Features keep their units; the summary remembers one scale that makes them at most 1 long.
+    #[command(
+        after_help = "Examples:\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price,age --one-hot country --hash user --reward click --intercept -o clicks.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn"
+    )]
+    Summarize(summarize::Arguments),
     /// Play one recorded problem and print one JSON line a round
     ///
     /// The folder holds problem.json (the policy's switches), offline.csv (the logs: features, then a
@@ -129,6 +138,7 @@ fn run(cli: &Cli, output: &mut impl io::Write) -> Result<(), Failure> {
             reproduce::run_figures(&[figure], work, output)
         }
         Command::Compare(arguments) => compare::run(arguments, output),
+        Command::Summarize(arguments) => summarize::run(arguments, output),
         Command::Bounds(arguments) => bounds::run(arguments, output),
     }
 }

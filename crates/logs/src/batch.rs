@@ -3,22 +3,110 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Fault, Problem, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Fault, Place, Problem, Result};
+use crate::format::Format;
 use crate::selection::{Columns, Selection};
 use crate::source::{self, Source};
+use crate::vocabulary::Vocabulary;
 
 /// Largest size of a number that the library takes: its square and a sum of squares stay finite.
 const LARGEST: f64 = 1e50;
 
-/// Some rows of a file.
+/// Some rows of a file, column by column.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
-    /// The features, row after row.
-    pub features: Vec<f64>,
+    /// One column of numbers for each feature.
+    pub columns: Vec<Vec<f64>>,
     /// A reward for each row.
     pub rewards: Vec<f64>,
     /// A round for each row, if asked for: rounds are numbered from 0 as they first appear in the file.
     pub rounds: Option<Vec<usize>>,
+    /// For each column of categories, the feature that a row has there.
+    pub(crate) levels: Vec<Vec<Option<usize>>>,
+}
+
+impl Batch {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rewards.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rewards.is_empty()
+    }
+
+    fn of(columns: &Columns) -> Self {
+        Self {
+            columns: vec![Vec::new(); columns.features.len()],
+            rewards: Vec::new(),
+            rounds: columns.round.map(|_| Vec::new()),
+            levels: vec![Vec::new(); columns.one_hot.len() + columns.hashed.len()],
+        }
+    }
+
+    /// Forgets the rows behind the first ones.
+    fn truncate(&mut self, rows: usize) {
+        self.columns.iter_mut().for_each(|column| column.truncate(rows));
+        self.rewards.truncate(rows);
+        self.rounds.iter_mut().for_each(|rounds| rounds.truncate(rows));
+        self.levels.iter_mut().for_each(|column| column.truncate(rows));
+    }
+}
+
+/// What to do with a row that has a feature without a value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Missing {
+    /// Stop, and say where.
+    #[default]
+    Refuse,
+    /// Leave the row out.
+    Drop,
+    /// Take the mean of the column; of a column of categories, no level.
+    Mean,
+}
+
+/// What is tolerated in rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Tolerance {
+    /// Features without a value.
+    pub missing: Missing,
+    /// Leaves out rows that are malformed in any other way, instead of stopping at the first.
+    pub skip_malformed: bool,
+    /// Rewards outside of this range are malformed.
+    pub range: Option<(f64, f64)>,
+}
+
+/// Rows that were left out for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejected {
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub rows: u64,
+    /// The first of them: file and line.
+    pub first: String,
+}
+
+/// How many reasons are told apart.
+const REASONS: usize = 50;
+
+/// Rows that were left out, by reason, in the order of their first ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Rejections(pub(crate) Vec<Rejected>);
+
+impl Rejections {
+    pub(crate) fn add(&mut self, reason: String, rows: u64, first: impl FnOnce() -> String) {
+        let room = self.0.len() < REASONS;
+        match self.0.iter_mut().find(|rejected| rejected.reason == reason) {
+            Some(rejected) => rejected.rows += rows,
+            None if room => self.0.push(Rejected { reason, rows, first: first() }),
+            // Reasons without end say no more than the first fifty.
+            None => self.0[REASONS - 1].rows += rows,
+        }
+    }
 }
 
 /// The rows of a file, a batch at a time.
@@ -44,14 +132,14 @@ impl Batches {
     /// Opens a file and finds the columns.
     pub fn open(path: impl AsRef<Path>, selection: &Selection) -> Result<Self> {
         let path = path.as_ref();
-        let (columns, source) = source::open(path, selection).map_err(|fault| fault.in_file(path))?;
-        Ok(Self {
-            path: path.to_owned(),
-            names: columns.features.iter().map(|&index| columns.names[index].clone()).collect(),
-            source,
-            collector: Collector { columns, batch: Batch::default(), keys: HashMap::new() },
-            state: State::Start,
-        })
+        let opened = Format::of(path)
+            .ok_or_else(|| Fault::from(Problem::UnknownEnding))
+            .and_then(|format| source::open(path, format, None, selection));
+        let (columns, opened) = opened.map_err(|fault| fault.in_file(path))?;
+        let source = opened.into_source();
+        let names = columns.named(&columns.features);
+        let collector = Collector::new(columns, Tolerance::default(), 1);
+        Ok(Self { path: path.to_owned(), names, source, collector, state: State::Start })
     }
 
     /// Names of the features, in their order.
@@ -67,12 +155,11 @@ impl Iterator for Batches {
         if self.state == State::End {
             return None;
         }
-        self.collector.batch.rounds = self.collector.columns.round.map(|_| Vec::new());
         let filled = self.source.fill(&mut self.collector);
-        let batch = std::mem::take(&mut self.collector.batch);
+        let batch = self.collector.take();
         let answer = match filled {
             Err(fault) => Some(Err(fault.in_file(&self.path))),
-            Ok(()) if !batch.rewards.is_empty() => {
+            Ok(()) if !batch.is_empty() => {
                 self.state = State::Rows;
                 return Some(Ok(batch));
             }
@@ -89,28 +176,102 @@ impl Iterator for Batches {
 /// Takes rows from a source and checks them.
 pub(crate) struct Collector {
     pub(crate) columns: Columns,
+    pub(crate) vocabulary: Vocabulary,
+    pub(crate) rejections: Rejections,
+    tolerance: Tolerance,
     batch: Batch,
     /// The rounds so far, with their numbers.
     keys: HashMap<String, usize>,
 }
 
 impl Collector {
-    /// Whether the batch has as many rows as it should.
-    pub(crate) fn is_full(&self) -> bool {
-        self.batch.rewards.len() >= self.columns.batch_rows()
+    pub(crate) fn new(columns: Columns, tolerance: Tolerance, buckets: u32) -> Self {
+        Self {
+            batch: Batch::of(&columns),
+            columns,
+            vocabulary: Vocabulary::new(buckets),
+            rejections: Rejections::default(),
+            tolerance,
+            keys: HashMap::new(),
+        }
     }
 
-    /// Adds a row: a number for each feature and the reward by name and column, a text for the round.
+    /// Whether the batch has as many rows as it should.
+    pub(crate) fn is_full(&self) -> bool {
+        self.batch.len() >= self.columns.batch_rows()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.batch.is_empty()
+    }
+
+    /// The rows so far; begins anew.
+    pub(crate) fn take(&mut self) -> Batch {
+        std::mem::replace(&mut self.batch, Batch::of(&self.columns))
+    }
+
+    /// Adds a row: a number for each feature and the reward by name and column, a text for the round and
+    /// for categories. A row that is wrong leaves no trace, and is an error unless it is tolerated.
     pub(crate) fn push<T: AsRef<str>>(
+        &mut self,
+        place: Place,
+        number: impl Fn(&str, usize) -> Result<f64, Problem>,
+        text: impl Fn(usize) -> T,
+    ) -> Result<(), Fault> {
+        let rows = self.batch.len();
+        match self.try_push(number, text) {
+            Ok(()) => Ok(()),
+            Err(problem) => {
+                self.batch.truncate(rows);
+                self.reject(problem.at(place))
+            }
+        }
+    }
+
+    /// Leaves a row out if that is tolerated.
+    pub(crate) fn reject(&mut self, fault: Fault) -> Result<(), Fault> {
+        let Fault { place, problem } = fault;
+        let tolerated = match problem {
+            Problem::TooManyFeatures { .. } => false,
+            ref problem if problem.is_missing() => {
+                self.tolerance.missing != Missing::Refuse || self.tolerance.skip_malformed
+            }
+            _ => self.tolerance.skip_malformed,
+        };
+        if !tolerated {
+            return Err(problem.at(place));
+        }
+        self.rejections.add(problem.reason(), 1, || place.to_string());
+        Ok(())
+    }
+
+    fn try_push<T: AsRef<str>>(
         &mut self,
         number: impl Fn(&str, usize) -> Result<f64, Problem>,
         text: impl Fn(usize) -> T,
     ) -> Result<(), Problem> {
-        let Self { columns, batch, keys } = self;
-        for &column in &columns.features {
-            batch.features.push(number(&columns.names[column], column)?);
+        let Self { columns, batch, keys, tolerance, vocabulary, .. } = self;
+        for (&column, values) in columns.features.iter().zip(&mut batch.columns) {
+            values.push(match number(&columns.names[column], column) {
+                // Filled in when the mean is known.
+                Err(problem) if tolerance.missing == Missing::Mean && problem.is_missing() => f64::NAN,
+                value => value?,
+            });
         }
-        batch.rewards.push(number(&columns.names[columns.reward], columns.reward)?);
+        let categories = columns.one_hot.iter().chain(&columns.hashed);
+        for ((&column, levels), index) in categories.zip(&mut batch.levels).zip(0..) {
+            let (name, text) = (&columns.names[column], text(column));
+            let level = match text.as_ref().trim() {
+                "" if tolerance.missing == Missing::Mean => None,
+                "" => return Err(Problem::no_value(name)),
+                level if index < columns.one_hot.len() => Some(vocabulary.named(&[name, "=", level])?),
+                level => Some(vocabulary.hashed(&[name, "=", level])),
+            };
+            levels.push(level);
+        }
+        let reward = number(&columns.names[columns.reward], columns.reward)?;
+        tolerance.check_reward(reward)?;
+        batch.rewards.push(reward);
         if let (Some(column), Some(rounds)) = (columns.round, &mut batch.rounds) {
             let text = text(column);
             let key = text.as_ref().trim();
@@ -124,6 +285,17 @@ impl Collector {
             });
         }
         Ok(())
+    }
+}
+
+impl Tolerance {
+    pub(crate) fn check_reward(&self, value: f64) -> Result<(), Problem> {
+        match self.range {
+            Some((low, high)) if !(low..=high).contains(&value) => {
+                Err(Problem::OutOfRange { value, low, high })
+            }
+            _ => Ok(()),
+        }
     }
 }
 

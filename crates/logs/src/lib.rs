@@ -21,13 +21,26 @@
 
 mod batch;
 mod error;
+mod event;
+mod events;
 mod format;
+mod recipe;
 mod selection;
 mod source;
+mod summarize;
+mod summary;
+mod summary_file;
 mod table;
+mod tally;
+mod vocabulary;
 
-pub use batch::{Batch, Batches};
+pub use batch::{Batch, Batches, Missing, Rejected, Tolerance};
 pub use error::{Error, Place, Problem, Result};
+pub use events::Items;
 pub use format::Format;
+pub use recipe::{Layout, Recipe};
 pub use selection::Selection;
+pub use summarize::{BUCKETS, Plan, Rows, expand};
+pub use summary::{Summary, SummaryFeature};
 pub use table::Table;
+pub use vocabulary::bucket;

@@ -10,6 +10,8 @@ use crate::error::Problem;
 #[derive(Debug, Clone)]
 pub struct Selection {
     features: Vec<Wanted>,
+    one_hot: Vec<Wanted>,
+    hashed: Vec<Wanted>,
     reward: String,
     round: Option<String>,
     without: Vec<String>,
@@ -27,24 +29,38 @@ impl Selection {
     /// In a glob, `*` stands for any characters and `?` for one. The columns of a glob keep the order of the
     /// file, and no column is taken twice. A glob never takes the reward or the round.
     pub fn new(features: &str, reward: &str) -> Self {
-        let wanted = |item: &str| {
-            if item.contains(['*', '?']) {
-                Wanted::Glob(WildMatch::new(item))
-            } else {
-                Wanted::Name(item.to_owned())
-            }
-        };
-        let items = features.split(',').map(str::trim).filter(|item| !item.is_empty());
-        Self::of(items.map(wanted).collect(), reward)
+        Self::of(wanted(features), reward)
     }
 
     /// Exactly these features in this order, as another file had them.
     pub fn named(features: &[String], reward: &str) -> Self {
-        Self::of(features.iter().cloned().map(Wanted::Name).collect(), reward)
+        Self::of(named(features), reward)
     }
 
     fn of(features: Vec<Wanted>, reward: &str) -> Self {
-        Self { features, reward: reward.to_owned(), round: None, without: Vec::new() }
+        Self {
+            features,
+            one_hot: Vec::new(),
+            hashed: Vec::new(),
+            reward: reward.to_owned(),
+            round: None,
+            without: Vec::new(),
+        }
+    }
+
+    /// Takes columns of categories, each level of which becomes a feature of its own: lists of names and
+    /// globs, as for the features. A column that is named here is not taken as a number.
+    #[must_use]
+    pub fn with_categories(mut self, one_hot: &str, hashed: &str) -> Self {
+        (self.one_hot, self.hashed) = (wanted(one_hot), wanted(hashed));
+        self
+    }
+
+    /// Takes exactly these columns of categories.
+    #[must_use]
+    pub fn with_named_categories(mut self, one_hot: &[String], hashed: &[String]) -> Self {
+        (self.one_hot, self.hashed) = (named(one_hot), named(hashed));
+        self
     }
 
     /// Also reads which round a row belongs to.
@@ -63,7 +79,13 @@ impl Selection {
 
     /// Whether a glob takes a column of this name.
     pub(crate) fn takes(&self, name: &str) -> bool {
-        self.features.iter().any(|wanted| matches!(wanted, Wanted::Glob(glob) if self.fits(glob, name)))
+        let mut all = self.features.iter().chain(&self.one_hot).chain(&self.hashed);
+        all.any(|wanted| matches!(wanted, Wanted::Glob(glob) if self.fits(glob, name)))
+    }
+
+    /// Column of the reward.
+    pub(crate) fn reward(&self) -> &str {
+        &self.reward
     }
 
     fn fits(&self, glob: &WildMatch, name: &str) -> bool {
@@ -86,31 +108,56 @@ impl Selection {
         };
         let reward = find(&self.reward)?;
         let round = self.round.as_deref().map(find).transpose()?;
-        let mut features = Vec::new();
         let mut taken = vec![false; names.len()];
-        for wanted in &self.features {
-            let found: Vec<&String> = match wanted {
-                Wanted::Name(name) if *name == self.reward => {
-                    return Err(Problem::RewardAsFeature { name: name.clone() });
+        let mut take = |list: &[Wanted], categories: bool| {
+            let mut columns = Vec::new();
+            for wanted in list {
+                let found: Vec<&String> = match wanted {
+                    Wanted::Name(name) if *name == self.reward => {
+                        return Err(Problem::RewardAsFeature { name: name.clone() });
+                    }
+                    Wanted::Name(name) => vec![name],
+                    Wanted::Glob(glob) => names.iter().filter(|name| self.fits(glob, name)).collect(),
+                };
+                if let (Wanted::Glob(glob), []) = (wanted, &found[..]) {
+                    return Err(Problem::NoMatch { glob: glob.pattern(), columns: names.clone() });
                 }
-                Wanted::Name(name) => vec![name],
-                Wanted::Glob(glob) => names.iter().filter(|name| self.fits(glob, name)).collect(),
-            };
-            if let (Wanted::Glob(glob), []) = (wanted, &found[..]) {
-                return Err(Problem::NoMatch { glob: glob.pattern(), columns: names });
-            }
-            for name in found {
-                let index = find(name)?;
-                if !std::mem::replace(&mut taken[index], true) {
-                    features.push(index);
+                for name in found {
+                    let index = find(name)?;
+                    if !std::mem::replace(&mut taken[index], true) {
+                        columns.push(index);
+                    } else if categories && matches!(wanted, Wanted::Name(_)) && !columns.contains(&index) {
+                        return Err(Problem::TwoEncodings { name: name.clone() });
+                    }
                 }
             }
-        }
-        if features.is_empty() {
+            Ok(columns)
+        };
+        // Categories first: a glob over all columns takes the rest as numbers.
+        let one_hot = take(&self.one_hot, true)?;
+        let hashed = take(&self.hashed, true)?;
+        let features = take(&self.features, false)?;
+        if features.is_empty() && one_hot.is_empty() && hashed.is_empty() {
             return Err(Problem::NoFeatures);
         }
-        Ok(Columns { names, features, reward, round })
+        Ok(Columns { names, features, one_hot, hashed, reward, round })
     }
+}
+
+fn wanted(list: &str) -> Vec<Wanted> {
+    let items = list.split(',').map(str::trim).filter(|item| !item.is_empty());
+    let wanted = items.map(|item| {
+        if item.contains(['*', '?']) {
+            Wanted::Glob(WildMatch::new(item))
+        } else {
+            Wanted::Name(item.to_owned())
+        }
+    });
+    wanted.collect()
+}
+
+fn named(names: &[String]) -> Vec<Wanted> {
+    names.iter().cloned().map(Wanted::Name).collect()
 }
 
 /// The wanted columns of one file, by their positions in it.
@@ -118,12 +165,36 @@ impl Selection {
 pub(crate) struct Columns {
     /// All columns of the file.
     pub(crate) names: Vec<String>,
+    /// Columns of numbers.
     pub(crate) features: Vec<usize>,
+    /// Columns of categories, a feature for each level.
+    pub(crate) one_hot: Vec<usize>,
+    /// Columns of categories, a feature for each bucket of a hash.
+    pub(crate) hashed: Vec<usize>,
     pub(crate) reward: usize,
     pub(crate) round: Option<usize>,
 }
 
 impl Columns {
+    /// Names of some of the columns.
+    pub(crate) fn named(&self, columns: &[usize]) -> Vec<String> {
+        columns.iter().map(|&column| self.names[column].clone()).collect()
+    }
+
+    /// Whether no column holds categories or rounds.
+    pub(crate) fn is_numeric(&self) -> bool {
+        self.one_hot.is_empty() && self.hashed.is_empty() && self.round.is_none()
+    }
+
+    /// Positions of all columns that are read, increasing.
+    pub(crate) fn read(&self) -> Vec<usize> {
+        let all = self.features.iter().chain(&self.one_hot).chain(&self.hashed).chain([&self.reward]);
+        let mut read: Vec<usize> = all.chain(&self.round).copied().collect();
+        read.sort_unstable();
+        read.dedup();
+        read
+    }
+
     /// How many rows a batch has: about 2 MB of features, and not too many rows of few.
     pub(crate) fn batch_rows(&self) -> usize {
         ((1 << 18) / self.features.len().max(1)).clamp(1, 8192)
@@ -156,6 +227,19 @@ mod tests {
         assert_eq!(features(&selection, "round a day reward b").unwrap(), ["a", "b"]);
         let named = Selection::new("round,a", "reward").with_round("round");
         assert_eq!(features(&named, "a round reward").unwrap(), ["round", "a"]);
+    }
+
+    #[test]
+    fn columns_of_categories_are_not_taken_as_numbers() {
+        let selection = Selection::new("*", "r").with_categories("colour", "user*");
+        assert_eq!(features(&selection, "x colour user_id r y").unwrap(), ["x", "y"]);
+        let twice = Selection::new("x", "r").with_categories("colour", "colour");
+        assert_eq!(
+            features(&twice, "x colour r").unwrap_err(),
+            "column `colour` can be either one-hot or hashed, not both"
+        );
+        let alone = Selection::new("", "r").with_categories("colour", "");
+        assert_eq!(features(&alone, "x colour r").unwrap(), [""; 0]);
     }
 
     #[test]

@@ -27,7 +27,9 @@ impl Table {
         let mut table = Self { names, features: Vec::new(), rewards: Vec::new(), rounds: None };
         for batch in batches {
             let batch = batch?;
-            table.features.extend(batch.features);
+            for row in 0..batch.len() {
+                table.features.extend(batch.columns.iter().map(|column| column[row]));
+            }
             table.rewards.extend(batch.rewards);
             if let Some(rounds) = batch.rounds {
                 table.rounds.get_or_insert_default().extend(rounds);

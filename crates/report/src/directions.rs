@@ -30,10 +30,14 @@ const DEEPEST: f64 = 1e6;
 /// The axis of drift reaches this many times as far as the furthest estimate, or to three quarters of the
 /// intervals' ends: one direction that nobody has measured well must not squeeze all others.
 const REACH: f64 = 1.5;
+/// The axis shows a band with some room around it, up to so many times the reach of the drifts.
+const BAND: f64 = 1.1;
+const WIDEST_BAND: f64 = 6.0;
 
 const DRIFTED: Color = VERMILION;
 const STEADY: Color = MUTED;
 const ASSUMED: Color = AXIS;
+const HARMLESS: Color = Color(0xCF, 0xEA, 0xDF);
 const DASH: &str = "3 4";
 
 /// What is known about the drift of one direction.
@@ -131,6 +135,7 @@ pub struct Directions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DirectionsFigure {
     directions: Directions,
+    margin: f64,
 }
 
 impl Heading {
@@ -202,13 +207,21 @@ impl DirectionsFigure {
             not_empty(&panel.directions, "direction", &format!("panel `{}`", panel.title))?;
             panel.directions.iter().try_for_each(Direction::check)?;
         }
-        Ok(Self { directions })
+        Ok(Self { directions, margin: 0.0 })
+    }
+
+    /// The same figure with a band of drifts around zero that do not matter; none unless `margin` is a
+    /// positive number.
+    #[must_use]
+    pub fn with_margin(self, margin: f64) -> Self {
+        let drawable = margin > 0.0 && margin.is_finite();
+        Self { margin: if drawable { margin } else { 0.0 }, ..self }
     }
 
     /// The figure as SVG.
     pub fn svg(&self) -> String {
         let Directions { title, panels, .. } = &self.directions;
-        let columns = Columns::new(&self.directions);
+        let columns = Columns::new(&self.directions, self.margin);
         let legend = self.legend();
         let panel_titles = panels.iter().map(|panel| axes::title_width(&panel.title)).fold(0.0, f64::max);
         let title_width = font::width(title, TITLE, Weight::SemiBold);
@@ -252,6 +265,7 @@ impl DirectionsFigure {
                 line(ASSUMED, 2.0, DASH, None),
                 drifts().any(|drift| matches!(drift, Drift::Prior { .. })),
             ),
+            ("too little to matter", line(HARMLESS, 14.0, "", None), self.margin > 0.0),
         ];
         let occurring = items.into_iter().filter(|(_, _, occurs)| *occurs);
         Legend { items: occurring.map(|(name, key, _)| (name.to_owned(), key)).collect() }
@@ -273,6 +287,8 @@ struct Columns<'a> {
     coverage: Column<'a>,
     drift: Column<'a>,
     trust: Column<'a>,
+    /// Drifts up to here do not matter.
+    margin: f64,
     /// Right edge of all that is drawn.
     right: f64,
 }
@@ -320,7 +336,7 @@ impl<'a> Column<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn new(directions: &'a Directions) -> Self {
+    fn new(directions: &'a Directions, margin: f64) -> Self {
         let rows: Vec<&Direction> = directions.panels.iter().flat_map(|panel| &panel.directions).collect();
         let name = |row: &&Direction| font::width(&shown_name(&row.name), LABEL, Weight::Regular);
         let heading = heading_width(&directions.names.title, &directions.names.note);
@@ -335,14 +351,15 @@ impl<'a> Columns<'a> {
             coverage_scale(&coverage, width)
         });
         let left = coverage.right() + NUMBER_GAP + numbers + GAP;
-        let drift = Column::new(&directions.drift, "", left, DRIFT, |width| drift_scale(&drifts, width));
+        let drift =
+            Column::new(&directions.drift, "", left, DRIFT, |width| drift_scale(&drifts, margin, width));
         let trust = Column::new(&directions.trust, "", drift.right() + GAP, TRUST, |_| {
             Scale::linear(0.0, 1.0, 2, Labels::Percent)
         });
         let right = trust.right()
             + NUMBER_GAP
             + axes::tick_width(&percent(1.0)).max(axes::tick_width(&percent(0.995)));
-        Self { names: &directions.names, coverage, drift, trust, right }
+        Self { names: &directions.names, coverage, drift, trust, margin, right }
     }
 
     /// Draws a panel and returns where it ends.
@@ -365,6 +382,10 @@ impl<'a> Columns<'a> {
             let (left, width) = (MARGIN - 6.0, self.right - MARGIN + 12.0);
             let stripe = Rect { left, top: top + index as f64 * ROW, width, height: ROW };
             canvas.rect("stripe", stripe, STRIPE);
+        }
+        if self.margin > 0.0 {
+            let (left, right) = (self.drift.x(-self.margin), self.drift.x(self.margin));
+            canvas.rect("margin", Rect { left, top, width: right - left, height: bottom - top }, HARMLESS);
         }
         for column in columns {
             column.draw_frame(canvas, top, bottom);
@@ -465,7 +486,7 @@ fn coverage_scale(values: &[f64], width: f64) -> Scale {
     axes::fitted(width, 5, |count| Scale::log(&[edge, largest], None, count, Labels::Compact))
 }
 
-fn drift_scale(drifts: &[Drift], width: f64) -> Scale {
+fn drift_scale(drifts: &[Drift], margin: f64, width: f64) -> Scale {
     let estimates = drifts.iter().filter_map(|drift| match drift {
         Drift::Estimate { value, .. } => Some(*value),
         Drift::Prior { .. } | Drift::Unknown => None,
@@ -480,6 +501,8 @@ fn drift_scale(drifts: &[Drift], width: f64) -> Scale {
     let furthest = estimates.iter().map(|value| value.abs()).fold(0.0, f64::max);
     let reach = most.max(REACH * furthest);
     let ends = ends.iter().map(|end| end.clamp(-reach, reach));
-    let values: Vec<f64> = ends.chain(estimates.iter().copied()).chain([0.0]).collect();
+    // The whole band, unless it would squeeze everything else.
+    let band = (BAND * margin).min(WIDEST_BAND * reach);
+    let values: Vec<f64> = ends.chain(estimates.iter().copied()).chain([0.0, band, -band]).collect();
     axes::fitted(width, 6, |count| Scale::rounded(&values, count, Labels::Grouped))
 }

@@ -14,6 +14,8 @@ use crate::trace::simplified;
 use crate::{Error, Palette};
 
 const SIDE: f64 = 260.0;
+/// A panel by itself has more room.
+const ALONE: f64 = 440.0;
 const STAR: f64 = 10.0;
 const DOT: f64 = 4.5;
 const STAR_COLOR: Color = Color(0xB0, 0x12, 0x2B);
@@ -65,6 +67,8 @@ pub struct Ellipses {
     pub y_label: String,
     /// What the star is called.
     pub truth_name: String,
+    /// Each axis has a unit and a range of its own: for coefficients of different columns.
+    pub own_units: bool,
     /// Which names come first, to keep their colours across figures.
     pub palette: Palette,
     /// The plots, at least one.
@@ -79,13 +83,15 @@ impl Default for Ellipses {
             x_label,
             y_label,
             truth_name: "truth".into(),
+            own_units: false,
             palette: Palette::default(),
             panels: vec![],
         }
     }
 }
 
-/// Outlines, centres and a star in square panels that share one range and one unit on both axes.
+/// Outlines, centres and a star in square panels of the same ranges, with one unit on both axes unless
+/// they have their own.
 ///
 /// ```
 /// use truenorth_report::{Ellipses, EllipsesFigure, EllipsesPanel, Outline, OutlineStyle};
@@ -173,13 +179,14 @@ impl EllipsesFigure {
     /// Side of a panel: room for its labels and those of its axes.
     fn side(&self) -> f64 {
         let Ellipses { x_label, y_label, truth_name, panels, .. } = &self.ellipses;
-        let (width, height) = axes::plot_size((SIDE, SIDE), x_label, y_label);
+        let least = if panels.len() == 1 { ALONE } else { SIDE };
+        let (width, height) = axes::plot_size((least, least), x_label, y_label);
         let names = panels.iter().flat_map(|panel| &panel.outlines).map(|outline| &outline.name);
         let widest = names.chain([truth_name]).map(|name| labels::size(name).0 + 40.0);
         widest.fold(width.max(height), f64::max)
     }
 
-    /// Ranges that hold every point of every panel, of equal length on both axes.
+    /// Ranges that hold every point of every panel, of equal length on both axes if they share a unit.
     fn scales(&self, side: f64) -> (Scale, Scale) {
         let points: Vec<(f64, f64)> = self.ellipses.panels.iter().flat_map(EllipsesPanel::points).collect();
         let range = |values: Vec<f64>| match extent(values.into_iter()) {
@@ -188,11 +195,20 @@ impl EllipsesFigure {
         };
         let (x, width) = range(points.iter().map(|point| point.0).collect());
         let (y, height) = range(points.iter().map(|point| point.1).collect());
-        let size = x.abs().max(y.abs());
-        let span = width.max(height).max(1e-6 * size);
-        let half = if span > 1e-200 { 0.54 * span } else { 1.0 };
-        let axis = |middle: f64, count| Scale::linear(middle - half, middle + half, count, Labels::Grouped);
-        (axes::fitted(side, 5, |count| axis(x, count)), axis(y, 5))
+        let half = |span: f64, size: f64| match span.max(1e-6 * size) {
+            span if span > 1e-200 => 0.54 * span,
+            _ => 1.0,
+        };
+        let (half_x, half_y) = if self.ellipses.own_units {
+            (half(width, x.abs()), half(height, y.abs()))
+        } else {
+            let both = half(width.max(height), x.abs().max(y.abs()));
+            (both, both)
+        };
+        let axis = |middle: f64, half: f64, count| {
+            Scale::linear(middle - half, middle + half, count, Labels::Grouped)
+        };
+        (axes::fitted(side, 5, |count| axis(x, half_x, count)), axis(y, half_y, 5))
     }
 
     fn legend(&self) -> Legend {

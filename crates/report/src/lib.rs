@@ -52,7 +52,7 @@ pub use curves::CurvesFigure;
 pub use directions::{Direction, Directions, DirectionsFigure, DirectionsPanel, Drift, Heading};
 pub use ellipses::{Ellipses, EllipsesFigure, EllipsesPanel, Outline, OutlineStyle};
 pub use error::Error;
-pub use page::{Block, Page, Section, Table};
+pub use page::{Block, Callout, Page, Section, Table, Tile, Tone};
 pub use palette::Palette;
 pub use png::png;
 pub use scale::AxisScale;

@@ -64,6 +64,7 @@ mod play;
 mod policy;
 mod precision;
 mod preset;
+mod products;
 mod round;
 mod score;
 mod snapshot;
@@ -83,6 +84,7 @@ pub use offline::{Offline, OfflineRegion};
 pub use params::{Branches, CertificateRule, Explore, Layering, Params, Pooling, Schedule, Width};
 pub use policy::{LayerView, Policy};
 pub use preset::Preset;
+pub use products::CrossProducts;
 pub use round::{Actions, Choice, Counts, Decision, Observation};
 pub use statistic::RidgeStatistic;
 

@@ -38,6 +38,16 @@ impl Lower {
         lower
     }
 
+    pub(crate) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Adds rows of zeros below.
+    pub(crate) fn grow(&mut self, dimension: usize) {
+        self.dimension = self.dimension.max(dimension);
+        self.entries.resize(self.dimension * (self.dimension + 1) / 2, 0.0);
+    }
+
     pub(crate) fn entries(&self) -> &[f64] {
         &self.entries
     }

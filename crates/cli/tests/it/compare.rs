@@ -536,7 +536,7 @@ fn wrong_files_and_columns_are_named() {
         @"truenorth: DIR/no.csv: No such file or directory (os error 2)");
     assert_snapshot!(folder.says("offline.csv", "no.csv", &[]),
         @"truenorth: DIR/no.csv: No such file or directory (os error 2)");
-    assert_snapshot!(folder.says("offline.txt", "online.csv", &[]), @"truenorth: DIR/offline.txt: the name must end in .csv, .csv.gz, .jsonl, .jsonl.gz, .ndjson, .ndjson.gz or .parquet");
+    assert_snapshot!(folder.says("offline.txt", "online.csv", &[]), @"truenorth: DIR/offline.txt: the format is not clear; known endings are .csv, .jsonl, .ndjson, .vw, .dsjson, .json (or these with .gz), .parquet, .arrow, .arrows, .feather, .ipc");
     assert_snapshot!(folder.says("offline.csv", "online.csv", &["--reward", "paid"]), @"truenorth: DIR/offline.csv: there is no column named `paid`; the columns are `day`, `f_a`, `f_b`, `f_c`, `reward`");
     assert_snapshot!(folder.says("offline.csv", "online.csv", &["--features", "f_a,f_z"]), @"truenorth: DIR/offline.csv: there is no column named `f_z`; the columns are `day`, `f_a`, `f_b`, `f_c`, `reward`");
     assert_snapshot!(folder.says("offline.csv", "online.csv", &["--features", "g_*"]), @"truenorth: DIR/offline.csv: no column matches `g_*`; the columns are `day`, `f_a`, `f_b`, `f_c`, `reward`");

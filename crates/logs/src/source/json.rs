@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::Source;
 use super::lines::{Lines, text};
 use crate::batch::{Collector, parse};
-use crate::error::{Fault, Problem};
+use crate::error::{Fault, Problem, cut};
 use crate::selection::{Columns, Selection};
 
 struct JsonLines {
@@ -36,16 +36,27 @@ pub(super) fn open(mut lines: Lines, selection: &Selection) -> Result<(Columns, 
 impl Source for JsonLines {
     fn fill(&mut self, collector: &mut Collector) -> Result<(), Fault> {
         while !collector.is_full() && (std::mem::take(&mut self.pending) || self.lines.next_filled()?) {
-            self.push_line(collector).map_err(|problem| problem.at(self.lines.place()))?;
+            let place = self.lines.place();
+            match self.cells(collector.columns.names.len()) {
+                Err(problem) => collector.reject(problem.at(place))?,
+                Ok(cells) => {
+                    let cell =
+                        |column: usize| cells[column].filter(|&value| value != "null").unwrap_or_default();
+                    let text =
+                        |column| serde_json::from_str(cell(column)).unwrap_or(Cow::Borrowed(cell(column)));
+                    collector.push(place, |name, column| parse(name, cell(column)), text)?;
+                }
+            }
         }
         Ok(())
     }
 }
 
 impl JsonLines {
-    fn push_line(&self, collector: &mut Collector) -> Result<(), Problem> {
+    /// The values of the columns in the line that was read last, as they are written.
+    fn cells(&self, columns: usize) -> Result<Vec<Option<&str>>, Problem> {
         let Object(entries) = object(&self.lines.line)?;
-        let mut cells = vec![None; collector.columns.names.len()];
+        let mut cells = vec![None; columns];
         for (name, value) in entries {
             match self.positions.get(&*name) {
                 Some(&column) if cells[column].is_some() => {
@@ -59,46 +70,51 @@ impl JsonLines {
                 None => {}
             }
         }
-        let cell = |column: usize| cells[column].filter(|&value| value != "null").unwrap_or_default();
-        let unquoted = |column| serde_json::from_str(cell(column)).unwrap_or(Cow::Borrowed(cell(column)));
-        collector.push(|name, column| parse(name, cell(column)), unquoted)
+        Ok(cells)
     }
 }
 
 /// The entries of an object, values as they are written.
 struct Object<'a>(Vec<(Cow<'a, str>, &'a str)>);
 
+fn object(line: &[u8]) -> Result<Object<'_>, Problem> {
+    let mut entries = Vec::new();
+    each_entry(text(line)?, |name, value| entries.push((name, value)))?;
+    Ok(Object(entries))
+}
+
+/// Goes through the entries of an object, values as they are written.
+pub(crate) fn each_entry<'a>(line: &'a str, each: impl FnMut(Cow<'a, str>, &'a str)) -> Result<(), Problem> {
+    let mut reader = serde_json::Deserializer::from_str(line);
+    reader.deserialize_map(Entries(each)).and_then(|()| reader.end()).map_err(|error| problem(&error, 0))
+}
+
+struct Entries<F>(F);
+
 /// A key, copied only if it holds an escape.
 #[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+pub(crate) struct Key<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Object<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Object<'de>;
+impl<'de, F: FnMut(Cow<'de, str>, &'de str)> Visitor<'de> for Entries<F> {
+    type Value = ();
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some((Key(name), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
-                    entries.push((name, value.get()));
-                }
-                Ok(Object(entries))
-            }
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some((Key(name), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+            (self.0)(name, value.get());
         }
-        deserializer.deserialize_map(Entries)
+        Ok(())
     }
 }
 
-fn object(line: &[u8]) -> Result<Object<'_>, Problem> {
-    serde_json::from_str(text(line)?).map_err(|error| {
-        // serde_json ends its sentences with a place inside of the text it was given.
-        let sentence = error.to_string();
-        let reason = sentence.split(" at line ").next().unwrap_or(&sentence).to_owned();
-        Problem::Json { reason, column: error.column().max(1) }
-    })
+/// What the parser says about a text that begins this many bytes behind the start of its line.
+pub(crate) fn problem(error: &serde_json::Error, start: usize) -> Problem {
+    // serde_json ends its sentences with a place inside of the text it was given.
+    let sentence = error.to_string();
+    let reason = sentence.split(" at line ").next().unwrap_or(&sentence);
+    // They repeat a value that is not of the kind they expect, however long it is.
+    Problem::Json { reason: cut(reason, 200), column: start + error.column().max(1) }
 }

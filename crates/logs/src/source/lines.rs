@@ -1,53 +1,75 @@
 //! Lines of a text file, compressed or not, counted as an editor counts them.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{self, BufRead, BufReader, Cursor, Read as _};
 
 use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Fault, Place, Problem};
 
 /// How many bytes a record may have: what bounds the memory when a line or a quote never ends.
-pub(super) const LONGEST: u64 = 64_000_000;
+pub(crate) const LONGEST: u64 = 64_000_000;
 
 const BUFFER: usize = 1 << 16;
 
-pub(super) struct Lines {
+pub(crate) struct Lines {
     reader: Box<dyn BufRead + Send>,
     gzip: bool,
     /// The line that was read last, without its end.
-    pub(super) line: Vec<u8>,
+    pub(crate) line: Vec<u8>,
     /// Its number, from 1.
     number: u64,
+    /// Whether it was too long and is yet to be skipped.
+    cut: bool,
 }
 
 impl Lines {
-    pub(super) fn new(file: File, gzip: bool) -> Self {
+    pub(crate) fn new(file: File, gzip: bool) -> Self {
         let file = BufReader::with_capacity(BUFFER, file);
         let reader: Box<dyn BufRead + Send> = if gzip {
             Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(file)))
         } else {
             Box::new(file)
         };
-        Self { reader, gzip, line: Vec::new(), number: 0 }
+        Self { reader, gzip, line: Vec::new(), number: 0, cut: false }
+    }
+
+    /// Lines that are in memory.
+    #[cfg(test)]
+    pub(crate) fn of(text: impl Into<Vec<u8>>) -> Self {
+        Self {
+            reader: Box::new(Cursor::new(text.into())),
+            gzip: false,
+            line: Vec::new(),
+            number: 0,
+            cut: false,
+        }
     }
 
     /// Where the line is that was read last.
-    pub(super) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         Place::Line(self.number)
     }
 
     /// Goes to the next line; false at the end of the file.
-    pub(super) fn next(&mut self) -> Result<bool, Fault> {
+    pub(crate) fn next(&mut self) -> Result<bool, Fault> {
         self.number += 1;
         self.line.clear();
-        let read = self.reader.by_ref().take(LONGEST).read_until(b'\n', &mut self.line);
-        if read.map_err(|error| self.unreadable(error).at(self.place()))? == 0 {
-            return Ok(false);
+        let skipped = if std::mem::take(&mut self.cut) { self.reader.skip_until(b'\n') } else { Ok(0) };
+        let line = &mut self.line;
+        match skipped.and_then(|_| self.reader.by_ref().take(LONGEST).read_until(b'\n', line)) {
+            Ok(0) => return Ok(false),
+            Ok(_) => {}
+            Err(error) => {
+                // Whoever reads on comes to an end, instead of the same error again and again.
+                self.reader = Box::new(io::empty());
+                return Err(self.unreadable(error).at(self.place()));
+            }
         }
         if self.line.pop_if(|byte| *byte == b'\n').is_some() {
             self.line.pop_if(|byte| *byte == b'\r');
         } else if self.line.len() as u64 == LONGEST {
+            self.cut = true;
             return Err(Problem::TooLong { limit: LONGEST }.at(self.place()));
         }
         if self.number == 1 && self.line.starts_with(b"\xEF\xBB\xBF") {
@@ -57,13 +79,25 @@ impl Lines {
     }
 
     /// Goes to the next line that is not blank; false at the end of the file.
-    pub(super) fn next_filled(&mut self) -> Result<bool, Fault> {
+    pub(crate) fn next_filled(&mut self) -> Result<bool, Fault> {
         while self.next()? {
-            if !self.line.trim_ascii().is_empty() {
+            if !self.is_blank() {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Goes back to the beginning of the file, whose lines up to here are given.
+    pub(crate) fn rewind(&mut self, head: Vec<u8>) {
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(Cursor::new(head).chain(rest));
+        self.number = 0;
+    }
+
+    /// Whether nothing is in the line that was read last.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.line.trim_ascii().is_empty()
     }
 
     fn unreadable(&self, error: io::Error) -> Problem {
@@ -77,6 +111,6 @@ impl Lines {
 }
 
 /// The text of a line or record.
-pub(super) fn text(bytes: &[u8]) -> Result<&str, Problem> {
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, Problem> {
     std::str::from_utf8(bytes).map_err(|error| Problem::NotText { byte: bytes[error.valid_up_to()] })
 }

@@ -18,7 +18,8 @@ fn files_that_are_not_there_or_say_nothing() {
     assert_eq!(refused("folder.csv"), "folder.csv, line 1: Is a directory (os error 21)");
     assert_eq!(
         folder.refusal("a.tsv", "x\t1", &selection()),
-        "a.tsv: the name must end in .csv, .csv.gz, .jsonl, .jsonl.gz, .ndjson, .ndjson.gz or .parquet"
+        "a.tsv: the format is not clear; known endings are .csv, .jsonl, .ndjson, .vw, .dsjson, .json (or these \
+         with .gz), .parquet, .arrow, .arrows, .feather, .ipc"
     );
     for name in ["a.csv", "a.jsonl", "a.csv.gz", "a.parquet"] {
         std::fs::write(folder.path(name), "").unwrap();

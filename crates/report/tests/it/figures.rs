@@ -200,6 +200,26 @@ fn shrinking_outlines_keep_their_labels_apart_and_their_aspect() {
 }
 
 #[test]
+fn outlines_with_units_of_their_own_fill_both_axes() {
+    let points = vec![(0.0, 0.0), (1e-9, 0.0), (1e-9, 1e6), (0.0, 1e6)];
+    let outline =
+        |style| Outline { name: "logs".into(), points: points.clone(), center: Some((5e-10, 5e5)), style };
+    let panels =
+        vec![EllipsesPanel { outlines: vec![outline(OutlineStyle::Line)], ..EllipsesPanel::default() }];
+    let ellipses = Ellipses { own_units: true, panels, ..Ellipses::default() };
+    let svg = EllipsesFigure::new(ellipses).expect("valid").svg();
+    let drawn = Drawn::new(&svg);
+    drawn.assert_readable();
+    let d = drawn.of_class("outline")[0].attribute("d").expect("a path").to_owned();
+    let numbers: Vec<f64> = d.split(['M', 'L', ' ']).filter_map(|part| part.parse().ok()).collect();
+    let span = |offset: usize| {
+        let values = || numbers.iter().skip(offset).step_by(2).copied();
+        values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min)
+    };
+    assert!((span(0) - span(1)).abs() < 1.0 && span(0) > 200.0, "{} by {}", span(0), span(1));
+}
+
+#[test]
 fn bars_are_as_long_as_their_values() {
     let bars = vec![
         Bar::new("LinUCB", 80.0).with_error(70.0, 95.0),
@@ -280,6 +300,29 @@ fn every_direction_has_its_coverage_drift_and_trust() {
     assert!(colors[0] == colors[2] && colors[0] != colors[1], "what excludes zero stands out: {colors:?}");
     // Both panels have the same axes.
     assert_eq!(dots[..3], dots[3..]);
+}
+
+#[test]
+fn a_margin_is_a_band_around_zero() {
+    let panels = || {
+        let rows = vec![direction("price", 10.0, estimate(0.4, 0.1), 0.1)];
+        vec![DirectionsPanel { title: String::new(), directions: rows }]
+    };
+    let svg = |margin: f64| {
+        let directions = Directions { panels: panels(), ..Directions::default() };
+        DirectionsFigure::new(directions).expect("valid").with_margin(margin).svg()
+    };
+    let (banded, plain) = (svg(0.1), svg(0.0));
+    let drawn = Drawn::new(&banded);
+    drawn.assert_readable();
+    let band = drawn.of_class("margin");
+    let [x, width] = ["x", "width"].map(|name| number(band[0], name));
+    let zero = number(drawn.of_class("zero")[0], "x1");
+    assert!((x + width / 2.0 - zero).abs() < 0.1 && width > 10.0, "{x} {width} {zero}");
+    assert!(banded.contains("too little to matter"));
+    for none in [plain, svg(f64::NAN), svg(f64::INFINITY), svg(-1.0)] {
+        assert_eq!(Drawn::new(&none).count("margin"), 0);
+    }
 }
 
 #[test]

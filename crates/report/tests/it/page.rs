@@ -1,6 +1,6 @@
 //! The page: self-contained, escaped, complete.
 
-use truenorth_report::{Block, Page, Section, Table};
+use truenorth_report::{Block, Callout, Page, Section, Table, Tile, Tone};
 
 fn section(heading: &str, blocks: Vec<Block>) -> Section {
     Section { heading: heading.into(), blocks }
@@ -36,4 +36,67 @@ fn the_page_asks_nothing_of_the_network() {
     }
     assert!(html.contains("prefers-color-scheme: dark"));
     assert!(html.contains("<a href=\"#part-2\">b</a>") && html.contains("<section id=\"part-2\">"));
+}
+
+#[test]
+fn the_answer_stands_above_the_contents_and_reads_without_colour() {
+    let callout = |tone| Block::Callout(Callout { tone, word: "NO & YES".into(), text: "a < b".into() });
+    let tile = Tile { label: "rows".into(), value: "<12>".into(), note: "of & on".into() };
+    let introduction = section("", vec![callout(Tone::Bad), Block::Tiles(vec![tile])]);
+    let sections = vec![introduction, section("One", vec![]), section("Two", vec![])];
+    let html = Page { title: "t".into(), sections }.html();
+    assert!(html.find("callout bad") < html.find("<nav>") && html.contains("<a href=\"#part-2\">One</a>"));
+    for part in [
+        "<p class=\"word\">NO &amp; YES</p>\n<p>a &lt; b</p>",
+        "<dt>rows</dt>\n<dd>&lt;12&gt;</dd>\n<dd class=\"note\">of &amp; on</dd>",
+    ] {
+        assert!(html.contains(part), "{part} in {html}");
+    }
+    let symbol = |tone| {
+        let html = Page { title: "t".into(), sections: vec![section("", vec![callout(tone)])] }.html();
+        html.split_once("<svg").map(|(_, rest)| rest.split_once("</svg>").expect("an end").0.to_owned())
+    };
+    let symbols = [Tone::Good, Tone::Mixed, Tone::Bad].map(|tone| symbol(tone).expect("a symbol"));
+    assert!(symbols[0] != symbols[1] && symbols[1] != symbols[2] && symbols[0] != symbols[2]);
+    assert_eq!(symbol(Tone::Plain), None);
+}
+
+#[test]
+fn lists_code_and_badges_are_escaped() {
+    let table = Table {
+        header: vec!["name".into(), "verdict".into()],
+        rows: vec![vec!["a".into(), "<bad>".into()], vec!["b".into(), "none".into()]],
+        ..Table::default()
+    };
+    let blocks = vec![
+        Block::List(vec!["1 < 2".into()]),
+        Block::Code("run <it>\nagain".into()),
+        Block::Badges { table, column: 1, tones: vec![Tone::Bad] },
+    ];
+    let html = Page { title: "t".into(), sections: vec![section("", blocks)] }.html();
+    for part in [
+        "<ul>\n<li>1 &lt; 2</li>\n</ul>",
+        "<code>run &lt;it&gt;\nagain</code>",
+        "<td><span class=\"badge bad\">&lt;bad&gt;</span></td>",
+        "<td><span class=\"badge plain\">none</span></td>",
+    ] {
+        assert!(html.contains(part), "{part} in {html}");
+    }
+}
+
+#[test]
+fn long_words_tall_tables_and_wide_figures_have_their_classes() {
+    let rows = |count: usize| (0..count).map(|row| vec!["x".repeat(40), row.to_string()]).collect();
+    let table = |count| Block::Table(Table { rows: rows(count), ..Table::default() });
+    let html = |block| Page { title: "t".into(), sections: vec![section("", vec![block])] }.html();
+    assert!(
+        html(table(61)).contains("<div class=\"scroll tall\"")
+            && html(table(60)).contains("<div class=\"scroll\"")
+    );
+    assert!(html(table(1)).contains("<td><span class=\"long\">xxx"));
+    let figure = |width: u32| {
+        html(Block::Figure { svg: format!("<svg a=\"b\" width=\"{width}\"></svg>"), caption: String::new() })
+    };
+    assert!(figure(1000).contains("<div class=\"paper wide\" tabindex=\"0\" style=\"--drawn: 1000px\">"));
+    assert!(figure(500).contains("<div class=\"paper\" tabindex=\"0\" style=\"--drawn: 500px\">"));
 }

@@ -1,0 +1,76 @@
+//! How the numbers came about, in a few lines.
+
+use truenorth_report::Block;
+
+use super::paragraph;
+use super::words::{counted, number, share};
+use crate::view::{Audit, PilotView};
+
+pub(super) fn blocks(audit: &Audit) -> Vec<Block> {
+    let mut items = vec![
+        "Rewards are taken to be linear in the features, up to noise. The logs' coefficients come from a \
+         regression on all logged rows, and the noise from what it leaves over."
+            .to_owned(),
+    ];
+    if let Some(pilot) = &audit.pilot {
+        items.extend(tested(audit, pilot));
+    } else {
+        items.push(
+            "Without a pilot no drift is measured. What is said about worth and certificate holds if the drift is \
+             as long as stated, and no longer."
+                .to_owned(),
+        );
+    }
+    items.push(
+        "Coverage counts rows of typical size that look at one feature, or in one direction, alone: what they \
+         would tell about it is what the logs tell."
+            .to_owned(),
+    );
+    let scale = number(audit.scale);
+    if scale != "1" {
+        items.push(format!(
+            "Policies get the features multiplied by {scale}. Everything on this page is in the units of the columns."
+        ));
+    }
+    vec![
+        Block::List(items),
+        paragraph(
+            "What the logs cannot tell: whether they still hold where no live data looked, what happens in \
+             directions that nobody tried, and what will drift tomorrow. A pilot speaks for the time and the people \
+             it was taken from.",
+        ),
+    ]
+}
+
+fn tested(audit: &Audit, pilot: &PilotView) -> Vec<String> {
+    let (level, margin) = (share(audit.level), number(audit.margin));
+    let errors = if pilot.independent == pilot.rows {
+        format!(
+            "Its standard error adds the errors of both. The {} are taken to be independent of each other.",
+            counted(pilot.rows, "live row")
+        )
+    } else {
+        format!(
+            "Its standard error adds the errors of both. Rows of the same round share their luck, so the live \
+             errors are clustered: they count {}, not {}.",
+            counted(pilot.independent, "independent round"),
+            counted(pilot.rows, "row")
+        )
+    };
+    vec![
+        format!("The drift of a feature is its live coefficient minus its logged one. {errors}"),
+        format!(
+            "Drifted: zero drift is refuted. The chance that even one of the features without drift is called \
+             drifted is at most {level}."
+        ),
+        format!(
+            "Holds: the drift is shown to be too small to matter. It moves a typical reward by less than {margin} \
+             standard deviations of the noise, which is {}.",
+            number(audit.margin * audit.noise)
+        ),
+        "Undecided: neither is shown. It is not a sign of drift, but of too little live data about this feature."
+            .to_owned(),
+        "Trust is the probability that the logged coefficient still holds, from even odds before the pilot."
+            .to_owned(),
+    ]
+}

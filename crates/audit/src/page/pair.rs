@@ -1,0 +1,140 @@
+//! Two coefficients in the plane: what logs, certificate and live data say about them.
+
+use std::f64::consts::TAU;
+
+use truenorth_report::{Block, Ellipses, EllipsesFigure, EllipsesPanel, Error, Outline, OutlineStyle};
+
+use super::paragraph;
+use super::words::{share, shortened};
+use crate::view::{Audit, Pair, PairEstimate};
+
+const CORNERS: u32 = 120;
+/// 95 % of a Gaussian in the plane lie within so many squared standard deviations.
+const QUANTILE: f64 = 5.991;
+/// Figures take numbers up to here.
+const LARGEST: f64 = 1e90;
+
+/// Nothing where the pair holds numbers that cannot be drawn.
+pub(super) fn blocks(pair: &Pair, audit: &Audit) -> Result<Vec<Block>, Error> {
+    if !pair.logs.is_drawable() {
+        return Ok(Vec::new());
+    }
+    let allowed = pair.budgets.iter().all(|budget| (0.0..LARGEST).contains(budget));
+    let live = pair.live.filter(PairEstimate::is_drawable);
+    let mut outlines = Vec::new();
+    if allowed {
+        let points = pair.logs.region(pair.budgets);
+        let name = "logs + allowed drift".to_owned();
+        outlines.push(Outline { name, points, center: None, style: OutlineStyle::Filled });
+    }
+    let (name, points) = ("logs alone".to_owned(), pair.logs.region([0.0; 2]));
+    outlines.push(Outline { name, points, center: Some(pair.logs.center()), style: OutlineStyle::Dashed });
+    if let Some(live) = live {
+        let (name, points) = ("live data".to_owned(), live.region([0.0; 2]));
+        outlines.push(Outline { name, points, center: Some(live.center()), style: OutlineStyle::Filled });
+    }
+    let [x, y] = pair.names.each_ref().map(|name| shortened(name, 36));
+    let ellipses = Ellipses {
+        x_label: format!("coefficient of {x}"),
+        y_label: format!("coefficient of {y}"),
+        own_units: true,
+        panels: vec![EllipsesPanel { title: String::new(), outlines, truth: None }],
+        ..Ellipses::default()
+    };
+    let caption = "95\u{a0}% regions. Each axis has a unit of its own.";
+    let figure = Block::Figure { svg: EllipsesFigure::new(ellipses)?.svg(), caption: caption.to_owned() };
+    Ok(vec![paragraph(text(pair, audit, live.is_some(), allowed)), figure])
+}
+
+fn text(pair: &Pair, audit: &Audit, live: bool, allowed: bool) -> String {
+    let [x, y] = pair.names.each_ref().map(|name| shortened(name, 60));
+    let known = if live {
+        format!(
+            "{x} and {y} have moved most, measured in standard errors. The logs alone are sure of the dashed \
+             region; the live data points to its own. Where the two do not meet, the logs are wrong, however \
+             many rows they have."
+        )
+    } else {
+        format!(
+            "{x} and {y} are the two directions that the logs know least about. The dashed region is what the \
+             logs alone leave open."
+        )
+    };
+    let widened = match (allowed, audit.pilot.is_some()) {
+        (false, _) => "The certificate does not limit the drift here.".to_owned(),
+        (true, true) => format!(
+            "The certificate widens the logs' region until it holds the live coefficients again, with \
+             probability {}.",
+            share(1.0 - audit.level)
+        ),
+        (true, false) => "The filled region adds the drift that is assumed.".to_owned(),
+    };
+    format!("{known} {widened}")
+}
+
+impl PairEstimate {
+    fn is_drawable(&self) -> bool {
+        let [[a, b], [c, d]] = self.covariance;
+        self.estimate.iter().chain(&[a, b, c, d]).all(|value| value.abs() < LARGEST) && a >= 0.0 && d >= 0.0
+    }
+
+    fn center(&self) -> (f64, f64) {
+        (self.estimate[0], self.estimate[1])
+    }
+
+    /// The 95 % ellipse, plus every drift within an ellipse of these half axes.
+    fn region(&self, budgets: [f64; 2]) -> Vec<(f64, f64)> {
+        let [[a, b], [c, d]] = self.covariance;
+        let between = f64::midpoint(b, c);
+        // Corners in units of each axis, so that they are evenly spread whatever the units are.
+        let units = [a * QUANTILE, d * QUANTILE].map(f64::sqrt);
+        let units = [0, 1].map(|axis| match units[axis] + budgets[axis] {
+            unit if unit > 0.0 => unit,
+            _ => 1.0,
+        });
+        let corner = |step: u32| {
+            let angle = TAU * f64::from(step) / f64::from(CORNERS);
+            let (u, v) = (angle.cos() / units[0], angle.sin() / units[1]);
+            // The point of an ellipse that is furthest in direction (u, v).
+            let furthest = |xx: f64, xy: f64, yy: f64| {
+                let (x, y) = (xx * u + xy * v, xy * u + yy * v);
+                match (x * u + y * v).sqrt() {
+                    length if length > 0.0 => (x / length, y / length),
+                    _ => (0.0, 0.0),
+                }
+            };
+            let noise = furthest(QUANTILE * a, QUANTILE * between, QUANTILE * d);
+            let drift = furthest(budgets[0] * budgets[0], 0.0, budgets[1] * budgets[1]);
+            (self.estimate[0] + noise.0 + drift.0, self.estimate[1] + noise.1 + drift.1)
+        };
+        (0..CORNERS).map(corner).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOGS: PairEstimate = PairEstimate { estimate: [1.0, -2.0], covariance: [[4.0, 0.0], [0.0, 1e-6]] };
+
+    fn reach(points: &[(f64, f64)], axis: fn(&(f64, f64)) -> f64) -> (f64, f64) {
+        points.iter().map(axis).fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at), high.max(at)))
+    }
+
+    #[test]
+    fn an_ellipse_reaches_as_far_as_its_quantile() {
+        let points = LOGS.region([0.0; 2]);
+        let (low, high) = reach(&points, |point| point.0);
+        let half = QUANTILE.sqrt() * 2.0;
+        assert!((low - (1.0 - half)).abs() < 1e-6 && (high - (1.0 + half)).abs() < 1e-6);
+        let (low, high) = reach(&points, |point| point.1);
+        assert!((high - low - 2.0 * QUANTILE.sqrt() * 1e-3).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_certificate_adds_its_budgets() {
+        let (low, high) = reach(&LOGS.region([0.5, 3.0]), |point| point.1);
+        let half = QUANTILE.sqrt() * 1e-3 + 3.0;
+        assert!((low - (-2.0 - half)).abs() < 1e-6 && (high - (-2.0 + half)).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,235 @@
+//! What goes into an audit, and what comes out: plain numbers that serialise as they are printed.
+//!
+//! Everything that comes out is in the units of the user's columns: a drift of 0.1 changes the reward by
+//! 0.1 for every unit of the column.
+
+use serde::Serialize;
+use truenorth::RidgeStatistic;
+
+/// The live data to test the logs with, features scaled as the logs' are.
+#[derive(Debug, Clone)]
+pub enum Pilot {
+    /// Row by row, which shows how the errors are spread.
+    Rows {
+        /// The features, row after row.
+        features: Vec<f64>,
+        /// A reward for each row.
+        rewards: Vec<f64>,
+        /// Which round a row belongs to, numbered from 0: errors within a round may be correlated.
+        rounds: Option<Vec<usize>>,
+    },
+    /// A summary: errors are taken to be independent and of the same size everywhere.
+    Statistic(RidgeStatistic),
+}
+
+/// What an audit assumes and promises.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Probability of a false alarm over all features together.
+    pub level: f64,
+    /// Drift that does not matter: how much it may move a typical reward, in standard deviations of the noise.
+    pub margin: f64,
+    /// Length of the drift to assume where none is measured, in the units of the columns; by default 0.3 times
+    /// the length of the logs' coefficients.
+    pub drift: Option<f64>,
+    /// Rounds that will be played, for the bounds.
+    pub horizon: u64,
+    /// Actions a round, for the bounds.
+    pub actions: usize,
+    /// C_SL of the online fallback, which the paper leaves open.
+    pub constant: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { level: 0.05, margin: 0.2, drift: None, horizon: 20_000, actions: 5, constant: 1.0 }
+    }
+}
+
+/// What the logs are worth.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Audit {
+    /// The answer.
+    pub verdict: Verdict,
+    /// Rows of the logs.
+    pub rows: u64,
+    /// Number of features d.
+    pub dimension: usize,
+    /// Standard deviation of the reward's noise, from the logs' residuals.
+    pub noise: f64,
+    /// Length of the logs' coefficients.
+    pub norm: f64,
+    /// (Σ eigenvalues)² / Σ eigenvalues² of the logs' Gram matrix: how many directions share the coverage.
+    pub effective_dimension: f64,
+    /// What the logs are worth in live rounds: after the pilot's findings, or under the stated drift.
+    pub worth_rounds: f64,
+    /// One entry for each column, in their order.
+    pub features: Vec<Feature>,
+    /// One entry for each eigen-direction of the logs' coverage, best covered first.
+    pub directions: Vec<Direction>,
+    /// A bound on the drift that holds with probability 1 - level after a pilot, the stated drift otherwise.
+    pub certificate: CertificateView,
+    /// Features are multiplied by this number before they enter a policy.
+    pub scale: f64,
+    /// False alarms over all features together.
+    pub level: f64,
+    /// The drift that does not matter, in standard deviations of the noise.
+    pub margin: f64,
+    /// About the live data.
+    pub pilot: Option<PilotView>,
+    /// The worth under different assumptions.
+    pub worth: Worth,
+    /// The paper's bounds.
+    pub bounds: Option<Bounds>,
+    /// Two coefficients to draw: the two features with the largest |drift| / stderr, or without a pilot the two
+    /// directions with the least coverage.
+    pub pair: Option<Pair>,
+    /// What to do about it, one sentence each.
+    pub advice: Vec<String>,
+}
+
+/// Whether to use the logs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// All directions, some of them, or none.
+    #[serde(rename = "use")]
+    pub usable: Use,
+    /// The verdict in a sentence.
+    pub sentence: String,
+}
+
+/// How much of the logs to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Use {
+    /// No direction shows drift.
+    All,
+    /// Some directions do.
+    Some,
+    /// The logs say nothing about live rewards.
+    None,
+}
+
+/// One column.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Feature {
+    /// Its name.
+    pub name: String,
+    /// The logs' coefficient.
+    pub estimate: f64,
+    /// Root mean square of the column: a drift times this is what it does to a typical reward.
+    pub typical: f64,
+    /// What the logs know: the number of rows of typical size of this feature alone that would tell as much.
+    pub coverage: f64,
+    /// Live coefficient minus logged one; none without a pilot, or where the pilot cannot tell.
+    pub drift: Option<f64>,
+    /// Its standard error.
+    pub stderr: Option<f64>,
+    /// Simultaneous interval of the drift at the stated level.
+    pub interval: Option<[f64; 2]>,
+    /// Two-sided p-value of no drift, for this feature alone.
+    pub p_value: Option<f64>,
+    /// The drift is real: false alarms over all features together have the stated level.
+    pub drifted: Option<bool>,
+    /// The drift is shown to be smaller than the margin.
+    pub equivalent: Option<bool>,
+    /// Probability that the logged coefficient still holds, from even odds before the pilot.
+    pub trust: f64,
+}
+
+/// One eigen-direction of the logs' coverage.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Direction {
+    /// Unit vector over the features.
+    pub weights: Vec<f64>,
+    /// Root mean square of the rows along this direction.
+    pub typical: f64,
+    /// Number of rows of typical size along this direction alone that would tell as much.
+    pub coverage: f64,
+    /// As for a feature.
+    pub drift: Option<f64>,
+    /// As for a feature.
+    pub stderr: Option<f64>,
+    /// As for a feature, simultaneous over the directions.
+    pub interval: Option<[f64; 2]>,
+    /// As for a feature.
+    pub p_value: Option<f64>,
+    /// As for a feature; false alarms over all directions together have the stated level.
+    pub drifted: Option<bool>,
+    /// As for a feature.
+    pub equivalent: Option<bool>,
+    /// As for a feature.
+    pub trust: f64,
+}
+
+/// ‖drift‖ in the matrix is at most rho.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CertificateView {
+    /// M, for features as they are in the files.
+    pub matrix: Vec<Vec<f64>>,
+    /// ρ.
+    pub rho: f64,
+}
+
+/// About the live data.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PilotView {
+    /// Its rows.
+    pub rows: u64,
+    /// Its rounds, or rows if it has no rounds: what is taken to be independent.
+    pub independent: u64,
+    /// Standard deviation of its noise.
+    pub noise: f64,
+    /// p-value of no drift at all (Wald).
+    pub p_value: Option<f64>,
+}
+
+/// What the logs are worth in live rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Worth {
+    /// If nothing has drifted.
+    pub unbiased: f64,
+    /// Length of the drift that is assumed, in the units of the columns.
+    pub stated_drift: f64,
+    /// Under a drift of that length in an unknown direction.
+    pub under_stated_drift: f64,
+    /// With what the pilot found.
+    pub after_pilot: Option<f64>,
+}
+
+/// The paper's bounds on the regret.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bounds {
+    /// Rounds.
+    pub horizon: u64,
+    /// Actions a round.
+    pub actions: usize,
+    /// Theorem 2, with the logs and the certificate.
+    pub with_logs: f64,
+    /// The online fallback.
+    pub without_logs: f64,
+    /// Whether the better-regime condition of Corollary 1 holds.
+    pub logs_pay: bool,
+}
+
+/// Two coefficients with what logs and live data know about them, for a picture.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pair {
+    /// What the coefficients belong to.
+    pub names: [String; 2],
+    /// From the logs alone.
+    pub logs: PairEstimate,
+    /// From the live data alone.
+    pub live: Option<PairEstimate>,
+    /// How far the certificate allows each of the two to have moved.
+    pub budgets: [f64; 2],
+}
+
+/// An estimate of two coefficients.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PairEstimate {
+    /// The coefficients.
+    pub estimate: [f64; 2],
+    /// Their covariance.
+    pub covariance: [[f64; 2]; 2],
+}

@@ -1,0 +1,172 @@
+//! What a page says.
+
+use truenorth_audit::{Audit, Feature, Pair, Use, page};
+
+use crate::samples;
+
+fn html(audit: &Audit) -> String {
+    page(audit, "logs.summary").expect("a page")
+}
+
+/// The rows of the first table.
+fn rows(html: &str) -> Vec<Vec<String>> {
+    let table = html.split("<tbody>").nth(1).and_then(|rest| rest.split("</tbody>").next()).expect("a table");
+    let text = |cell: &str| {
+        let cell = cell.split_once('>').map_or("", |(_, text)| text);
+        let mut inside = false;
+        let outside = |letter: &char| match letter {
+            '<' => {
+                inside = true;
+                false
+            }
+            '>' => !std::mem::take(&mut inside),
+            _ => !inside,
+        };
+        cell.trim_end().chars().filter(outside).collect::<String>()
+    };
+    let row = |row: &str| row.split("<td").skip(1).map(text).collect();
+    table.split("<tr>").skip(1).map(row).collect()
+}
+
+#[test]
+fn every_sample_makes_a_page_below_a_megabyte() {
+    for (name, audit) in samples::all() {
+        let html = html(&audit);
+        assert!(html.len() < 1_000_000, "{name}: {} bytes", html.len());
+        for noise in ["NaN", ">inf", ">-inf", "0e0", "10⁻¹⁷", "−0.000 ", ">-0<"] {
+            let known = name == "extreme" && matches!(noise, "0e0" | "10⁻¹⁷");
+            assert!(known || !html.contains(noise), "{name}: {noise}");
+        }
+    }
+}
+
+#[test]
+fn the_verdict_is_a_word_and_a_sentence() {
+    for (usable, word, class) in [
+        (Use::All, "USE ALL", "callout good"),
+        (Use::Some, "USE SOME", "callout mixed"),
+        (Use::None, "DO NOT USE", "callout bad"),
+    ] {
+        let mut audit = samples::typical();
+        audit.verdict.usable = usable;
+        let html = html(&audit);
+        assert!(html.contains(&format!("<p class=\"word\">{word}</p>")) && html.contains(class), "{word}");
+        assert!(html.find(word) < html.find("<nav>"), "the verdict comes first");
+        assert!(html.contains(&format!("<p>{}</p>", audit.verdict.sentence)));
+    }
+}
+
+#[test]
+fn sections_come_in_their_order() {
+    let html = html(&samples::typical());
+    let headings = [
+        "What to do",
+        "Trust by feature",
+        "Coverage",
+        "Trust by direction",
+        "The two directions that matter most",
+        "What the logs are worth",
+        "How this was computed",
+    ];
+    let places = headings.map(|heading| html.find(&format!("<h2>{heading}</h2>")).expect(heading));
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn names_are_escaped_everywhere() {
+    let html = html(&samples::nasty());
+    for raw in ["<script", "</style></td>", "<b>a", "\u{7}", "<these>"] {
+        assert!(!html.contains(raw), "{raw:?}");
+    }
+    for shown in
+        ["&lt;script&gt;alert(1)", "&amp;amp;", "a &amp; b &lt; c &gt; d", "(column 8)", "(column 9)"]
+    {
+        assert!(html.contains(shown), "{shown}");
+    }
+    let page = page(&samples::typical(), "<logs> & \"more\"").expect("a page");
+    assert!(page.contains("<title>Audit of &lt;logs&gt; &amp; &quot;more&quot;</title>"));
+}
+
+#[test]
+fn drifted_features_come_first_by_their_signal() {
+    let rows = rows(&html(&samples::typical()));
+    let verdicts: Vec<&str> = rows.iter().map(|row| row[1].as_str()).collect();
+    let order = ["drifted", "drifted a little", "undecided", "not tested", "holds"];
+    let rank = |verdict: &&str| order.iter().position(|word| word == verdict).expect("a known verdict");
+    assert!(verdicts.is_sorted_by_key(rank), "{verdicts:?}");
+    // |t|: 9.2, 7.3, 6.8, 6.8.
+    let drifted: Vec<&str> = rows.iter().take(4).map(|row| row[0].as_str()).collect();
+    assert_eq!(drifted, ["f_hcos1", "f_trend", "f_temp", "f_one"]);
+    assert_eq!(rows[0][2], "−0.110 ± 0.012");
+}
+
+#[test]
+fn every_verdict_has_its_words() {
+    let mut audit = samples::typical();
+    let cases = [
+        (Some(true), Some(false), "drifted"),
+        (Some(true), Some(true), "drifted a little"),
+        (Some(false), Some(false), "undecided"),
+        (Some(false), Some(true), "holds"),
+        (None, None, "not tested"),
+    ];
+    for (feature, (drifted, equivalent, _)) in audit.features.iter_mut().zip(cases) {
+        (feature.drifted, feature.equivalent) = (drifted, equivalent);
+        if drifted.is_none() {
+            (feature.drift, feature.stderr, feature.interval) = (None, None, None);
+        }
+    }
+    let rows = rows(&html(&audit));
+    for (Feature { name, .. }, (.., verdict)) in audit.features.iter().zip(cases) {
+        let row = rows.iter().find(|row| row[0] == *name).expect("a row");
+        assert_eq!(row[1], verdict, "{name}");
+    }
+}
+
+#[test]
+fn figures_are_capped_and_say_so_but_the_table_is_whole() {
+    let html = html(&samples::large(200));
+    assert_eq!(html.matches("class=\"row-name\"").count(), 2 * 40);
+    assert_eq!(html.matches("The 40 most important of 200; 160 are left out.").count(), 2);
+    assert_eq!(rows(&html).len(), 200);
+    assert!(html.contains("All 200 features."));
+}
+
+#[test]
+fn without_a_pilot_the_page_says_how_to_run_one() {
+    let html = html(&samples::no_pilot());
+    assert!(html.contains("truenorth audit SUMMARY --pilot FILE"));
+    assert!(html.contains("Nothing here says whether the logs still hold"));
+    for missing in ["Trust by direction", "class=\"estimate\"", "class=\"badge", "after the pilot"] {
+        assert!(!html.contains(missing), "{missing}");
+    }
+    let rows = rows(&html);
+    assert_eq!((rows.len(), rows[0][0].as_str()), (15, "f_trend"), "the least covered first");
+}
+
+#[test]
+fn a_pair_is_drawn_where_it_can_be() {
+    let heading = "The two directions that matter most";
+    let mut audit = samples::typical();
+    assert!(html(&audit).contains("live data"));
+    let mut pair: Pair = audit.pair.clone().expect("a pair");
+    pair.logs.covariance[0][0] = f64::NAN;
+    audit.pair = Some(pair);
+    assert!(!html(&audit).contains(heading));
+    audit.pair = None;
+    assert!(!html(&audit).contains(heading));
+    let mut unlimited = samples::typical();
+    unlimited.pair.as_mut().expect("a pair").budgets = [f64::INFINITY, 1.0];
+    assert!(html(&unlimited).contains("does not limit the drift here"));
+}
+
+#[test]
+fn the_certificate_is_told_feature_by_feature() {
+    let mut audit = samples::typical();
+    audit.certificate.rho = 1.0;
+    let budgets = rows(&html(&audit));
+    let row = budgets.iter().find(|row| row[0] == "f_temp").expect("a row");
+    assert_eq!(row[6], "± 0.37");
+    audit.certificate.matrix[0][0] = -1.0;
+    assert!(rows(&html(&audit)).iter().all(|row| row[6] == "–"), "not a certificate");
+}

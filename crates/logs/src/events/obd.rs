@@ -1,0 +1,303 @@
+//! The Open Bandit Dataset: a CSV of clicks on the items that were shown, and perhaps a table of the items.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::push;
+use crate::batch::parse;
+use crate::error::{Error, Fault, Place, Problem, shortened};
+use crate::event::{Event, Events, Next};
+use crate::format::is_gzip;
+use crate::source::lines::Lines;
+use crate::source::records::Records;
+
+const ITEM: &str = "item_id";
+const POSITION: &str = "position";
+const CLICK: &str = "click";
+const AFFINITY: &str = "user-item_affinity";
+
+pub(crate) struct Obd {
+    records: Records,
+    names: Vec<String>,
+    item: usize,
+    position: usize,
+    click: usize,
+    /// Columns of the user's features.
+    users: Vec<(usize, String)>,
+    /// The column of the user's affinity to an item.
+    affinities: HashMap<String, (usize, String)>,
+    items: Option<Items>,
+    place: Place,
+}
+
+/// The features of each item of the Open Bandit Dataset.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Items(BTreeMap<String, Vec<(String, f64)>>);
+
+/// Finds the columns of a log.
+pub(crate) fn open(lines: Lines, items: Option<&Items>) -> Result<Obd, Fault> {
+    let (names, records) = open_table(lines)?;
+    let has = |start: &str| names.iter().any(|name| name.starts_with(start));
+    if !names.iter().any(|name| name == CLICK) && has(ITEM) && has("item_feature_") {
+        return Err(Problem::ItemTable.into());
+    }
+    let [item, position, click] = [column(&names, ITEM)?, column(&names, POSITION)?, column(&names, CLICK)?];
+    let (mut users, mut affinities) = (Vec::new(), HashMap::new());
+    for (column, name) in names.iter().enumerate() {
+        if name.starts_with("user_feature_") {
+            users.push((column, name.clone()));
+        } else if let Some(item) = name.strip_prefix(AFFINITY).and_then(|rest| rest.strip_prefix('_')) {
+            affinities.insert(item.to_owned(), (column, name.clone()));
+        }
+    }
+    Ok(Obd {
+        records,
+        item,
+        position,
+        click,
+        users,
+        affinities,
+        items: items.cloned(),
+        names,
+        place: Place::File,
+    })
+}
+
+/// Reads a header in which no name stands twice.
+fn open_table(lines: Lines) -> Result<(Vec<String>, Records), Fault> {
+    let (names, records) = Records::open(lines)?;
+    let mut seen = HashSet::new();
+    match names.iter().find(|name| !name.is_empty() && !seen.insert(*name)) {
+        Some(name) => Err(Problem::TwoColumns { name: name.clone() }.into()),
+        None => Ok((names, records)),
+    }
+}
+
+/// Where the column of this name is.
+fn column(names: &[String], name: &str) -> Result<usize, Problem> {
+    let absent = || Problem::NoColumn { name: name.to_owned(), columns: names.to_vec() };
+    names.iter().position(|other| other == name).ok_or_else(absent)
+}
+
+impl Events for Obd {
+    fn next(&mut self, event: &mut Event) -> Result<Next, Fault> {
+        event.clear();
+        let Some(place) = self.records.next()? else {
+            return Ok(Next::End);
+        };
+        self.place = place;
+        self.read(event).map_err(|problem| problem.at(place))?;
+        Ok(Next::Event)
+    }
+
+    fn place(&self) -> Place {
+        self.place
+    }
+}
+
+impl Obd {
+    fn read(&self, event: &mut Event) -> Result<(), Problem> {
+        let cell = self.records.cells()?;
+        let filled = |name: &str, column: usize| match cell(column).trim() {
+            "" => Err(Problem::no_value(name)),
+            text => Ok(text),
+        };
+        // A sum with 0 is never -0.
+        event.reward = 0.0 + parse(CLICK, cell(self.click))?;
+        push(event, &[POSITION, "=", filled(POSITION, self.position)?], 1.0)?;
+        for (column, name) in &self.users {
+            push(event, &[name, "=", filled(name, *column)?], 1.0)?;
+        }
+        let item = filled(ITEM, self.item)?;
+        let Some((affinity, name)) = self.affinities.get(item) else {
+            let name = format!("{AFFINITY}_{}", shortened(item));
+            return Err(Problem::NoColumn { name, columns: self.names.clone() });
+        };
+        push(event, &[AFFINITY], parse(name, cell(*affinity))?)?;
+        let Some(items) = &self.items else {
+            return push(event, &[ITEM, "=", item], 1.0);
+        };
+        let features = items.0.get(item);
+        let features =
+            features.ok_or_else(|| Problem::unusable("`item_id`", item, "an item of the table of items"))?;
+        features.iter().try_for_each(|(name, value)| push(event, &[name], *value))
+    }
+}
+
+impl Items {
+    /// Reads a table of items.
+    pub(crate) fn read(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(|error| Fault::from(Problem::Unreadable(error)).in_file(path))?;
+        Self::from_lines(Lines::new(file, is_gzip(path))).map_err(|fault| fault.in_file(path))
+    }
+
+    pub(super) fn from_lines(lines: Lines) -> Result<Self, Fault> {
+        let (names, mut records) = open_table(lines)?;
+        let item = column(&names, ITEM)?;
+        // The first column has no name: it counts the rows.
+        let columns: Vec<(usize, &String)> =
+            names.iter().enumerate().filter(|&(at, name)| at != item && !name.is_empty()).collect();
+        let mut numeric = vec![true; columns.len()];
+        let mut rows = Vec::new();
+        while let Some(place) = records.next()? {
+            let cell = records.cells().map_err(|problem| problem.at(place))?;
+            let mut values = Vec::with_capacity(columns.len());
+            for (&(column, name), numeric) in columns.iter().zip(&mut numeric) {
+                let value = cell(column).trim();
+                if value.is_empty() {
+                    return Err(Problem::no_value(name).at(place));
+                }
+                *numeric &= value.parse::<f64>().is_ok();
+                values.push(value.to_owned());
+            }
+            rows.push((place, cell(item).trim().to_owned(), values));
+        }
+        if rows.is_empty() {
+            return Err(Problem::NoRows.into());
+        }
+        let features = |values: &[String]| -> Result<Vec<(String, f64)>, Problem> {
+            let mut event = Event::default();
+            for ((&(_, name), &numeric), value) in columns.iter().zip(&numeric).zip(values) {
+                if numeric {
+                    push(&mut event, &[name], parse(name, value)?)?;
+                } else {
+                    push(&mut event, &[name, "=", value], 1.0)?;
+                }
+            }
+            Ok(event.features().map(|(name, value)| (name.to_owned(), value)).collect())
+        };
+        let mut items = BTreeMap::new();
+        for (place, item, values) in rows {
+            let event = features(&values).map_err(|problem| problem.at(place))?;
+            if items.contains_key(&item) {
+                return Err(Problem::unusable("`item_id`", &item, "another one in each line").at(place));
+            }
+            items.insert(item, event);
+        }
+        Ok(Self(items))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::told;
+    use super::*;
+
+    const HEADER: &str = ",timestamp,item_id,position,click,propensity_score,user_feature_0,user_feature_1,\
+                          user-item_affinity_0,user-item_affinity_14";
+    const TABLE: &str = ",item_id,item_feature_0,item_feature_1,item_feature_2\n0,0,-0.5,a,7\n1,14,2,b,x\n";
+
+    fn read(rows: &str, items: Option<&Items>) -> Vec<String> {
+        told(open(Lines::of(format!("{HEADER}\n{rows}")), items))
+    }
+
+    fn table(text: &str) -> Result<Items, String> {
+        Items::from_lines(Lines::of(text)).map_err(|fault| fault.in_file(Path::new("it")).to_string())
+    }
+
+    #[test]
+    fn the_row_is_the_place_the_user_and_the_item_that_was_shown() {
+        let rows = "0,t,14,2,1,0.02,u,\"v,w\",7,0.5\r\n\n1,t,0,3,0,0.02,u,x,0.0,9\n";
+        assert_eq!(
+            read(rows, None),
+            [
+                "1: position=2, user_feature_0=u, user_feature_1=v,w, user-item_affinity 0.5, item_id=14",
+                "0: position=3, user_feature_0=u, user_feature_1=x, item_id=0",
+            ]
+        );
+        let text = "item_id,click,position,action_prob,user-item_affinity_a\na,-0,top,1,-2\n";
+        assert_eq!(told(open(Lines::of(text), None)), ["0: position=top, user-item_affinity -2, item_id=a"]);
+    }
+
+    #[test]
+    fn a_table_of_items_tells_their_features_instead_of_their_number() {
+        let items = table(TABLE).unwrap();
+        let rows = "0,t,14,2,1,0.02,u,v,7,0.5\n1,t,0,3,0,0.02,u,x,0.0,9\n";
+        let items_only: Vec<String> = read(rows, Some(&items))
+            .iter()
+            .filter_map(|row| row.split_once("item_feature_0"))
+            .map(|(_, rest)| rest.to_owned())
+            .collect();
+        assert_eq!(
+            items_only,
+            [" 2, item_feature_1=b, item_feature_2=x", " -0.5, item_feature_1=a, item_feature_2=7"]
+        );
+    }
+
+    #[test]
+    fn rows_that_cannot_be_read_are_named_and_the_next_row_is_read() {
+        let items = table(TABLE).unwrap();
+        let columns = HEADER.split(',').map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        for (row, sentence) in [
+            ("0,t,14,2,,1,u,v,7,0.5", "column `click` has no value"),
+            ("0,t,14,2,yes,1,u,v,7,0.5", "column `click` holds \"yes\", not a number"),
+            (
+                "0,t,14,2,1,1,u,v,7,inf",
+                "column `user-item_affinity_14` holds inf, but numbers must be finite and at most 1e50 in size",
+            ),
+            ("0,t,14,,1,1,u,v,7,0.5", "column `position` has no value"),
+            ("0,t,14,2,1,1,u,,7,0.5", "column `user_feature_1` has no value"),
+            ("0,t,,2,1,1,u,v,7,0.5", "column `item_id` has no value"),
+            ("0,t,14,2,1,1,u,v,7", "there are 9 fields, but the header has 10"),
+            (
+                "0,t,3,2,1,1,u,v,7,1",
+                &format!("there is no column named `user-item_affinity_3`; the columns are {columns}"),
+            ),
+        ] {
+            let told = read(&format!("{row}\n0,t,0,2,1,1,u,v,0,1\n"), Some(&items));
+            assert_eq!(told[0], format!("it, line 2: {sentence}"));
+            assert!(told.len() == 2 && told[1].starts_with("1: position=2, "), "{told:?}");
+        }
+        let few = table("item_id,item_feature_0\n0,1\n").unwrap();
+        assert_eq!(
+            read("0,t,14,2,1,1,u,v,7,0.5\n", Some(&few)),
+            ["it, line 2: `item_id` is \"14\", but must be an item of the table of items"]
+        );
+        assert_eq!(read("0,t,14,2,1,1,u,\"v", None), ["it, line 2: a quote opens here and is never closed"]);
+    }
+
+    #[test]
+    fn files_that_are_something_else_are_refused() {
+        let log = |text: &str| told(open(Lines::of(text), None));
+        assert_eq!(
+            log(TABLE),
+            [
+                "it: this is a table of items, without a column `click`: give it with `--items`, beside the log it belongs to"
+            ]
+        );
+        assert_eq!(
+            log("item_id,position\n"),
+            ["it: there is no column named `click`; the columns are `item_id`, `position`"]
+        );
+        assert_eq!(log("item_id,position,click,click\n"), ["it: there are two columns named `click`"]);
+        assert_eq!(log(""), ["it: the file is empty"]);
+        assert_eq!(
+            log("item_id,position,click,user-item_affinity_0,user-item_affinity_0\n"),
+            ["it: there are two columns named `user-item_affinity_0`"]
+        );
+    }
+
+    #[test]
+    fn tables_of_items_must_be_whole() {
+        for (rows, sentence) in [
+            ("", "it: there are columns, but no rows"),
+            ("1,\n", "it, line 2: column `x` has no value"),
+            ("1,2\n1,3\n", "it, line 3: `item_id` is \"1\", but must be another one in each line"),
+            (
+                "1,2\n2,nan\n",
+                "it, line 3: column `x` holds nan, but numbers must be finite and at most 1e50 in size",
+            ),
+        ] {
+            assert_eq!(table(&format!("item_id,x\n{rows}")).unwrap_err(), sentence);
+        }
+        assert_eq!(
+            table("x\n1\n").unwrap_err(),
+            "it: there is no column named `item_id`; the columns are `x`"
+        );
+        let said = Items::read(Path::new("absent.csv")).unwrap_err().to_string();
+        assert!(said.starts_with("absent.csv: "), "{said}");
+    }
+}

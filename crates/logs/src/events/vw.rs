@@ -1,0 +1,337 @@
+//! Vowpal Wabbit's text for contextual bandits: `cb`, an event in a line, and `cb_adf`, an action in a line.
+
+use super::{NUMBER, number, push};
+use crate::error::{Fault, Place, Problem, shortened};
+use crate::event::{Event, Events, Next, Rejection};
+use crate::source::lines::{LONGEST, Lines, text};
+
+/// How many lines may be looked at to tell `cb` from `cb_adf`.
+const MOST_LINES: usize = 10_000;
+
+pub(crate) struct Vw {
+    lines: Lines,
+    /// Whether a line is an action, and a blank line ends an event.
+    adf: bool,
+    /// Whether the last event was faulty, and the rest of its lines is yet to be skipped.
+    faulty: bool,
+    /// Where the last event begins.
+    place: Place,
+}
+
+/// Tells from the file's beginning in which way its events are written.
+pub(crate) fn open(mut lines: Lines) -> Result<Vw, Fault> {
+    let mut head = Vec::new();
+    let adf = is_adf(&mut lines, &mut head)?;
+    lines.rewind(head);
+    Ok(Vw { lines, adf, faulty: false, place: Place::File })
+}
+
+/// Reads on until it is clear whether a line is an action, and keeps the lines.
+fn is_adf(lines: &mut Lines, head: &mut Vec<u8>) -> Result<bool, Fault> {
+    // Lines since the last blank one, and the action of the one with a cost.
+    let (mut count, mut taken) = (0, None);
+    for number in 0..MOST_LINES {
+        let more = lines.next()?;
+        if (head.len() + lines.line.len()) as u64 > LONGEST {
+            return Err(Problem::Undecided { lines: number }.into());
+        }
+        head.extend_from_slice(&lines.line);
+        head.push(b'\n');
+        if !more || lines.is_blank() {
+            match (count, taken) {
+                // One action without a cost could be either.
+                (0 | 1, None) if more => {}
+                (0 | 1, taken) => return Ok(taken == Some(0)),
+                _ => return Ok(true),
+            }
+            count = 0;
+            continue;
+        }
+        count += 1;
+        let labels = match text(&lines.line).and_then(split) {
+            Ok((labels, _)) => labels.to_owned(),
+            Err(Problem::Tag { word }) => word,
+            Err(_) => continue,
+        };
+        let mut words = labels.split_ascii_whitespace();
+        let first = words.next().unwrap_or_default();
+        if matches!(first, "shared" | "ccb" | "slates") {
+            return Ok(true);
+        }
+        if words.next().is_some() {
+            return Ok(false);
+        }
+        if let Ok((action, Some(_))) = label(first)
+            && taken.replace(action).is_some()
+        {
+            return Ok(false);
+        }
+    }
+    Err(Problem::Undecided { lines: MOST_LINES }.into())
+}
+
+impl Events for Vw {
+    fn next(&mut self, event: &mut Event) -> Result<Next, Fault> {
+        event.clear();
+        if !self.adf {
+            if !self.lines.next_filled()? {
+                return Ok(Next::End);
+            }
+            self.place = self.lines.place();
+            return read_cb(&self.lines.line, event).map_err(|problem| problem.at(self.lines.place()));
+        }
+        while self.faulty {
+            self.faulty = self.lines.next()? && !self.lines.is_blank();
+        }
+        let next = self.next_adf(event);
+        self.faulty = next.is_err();
+        next
+    }
+
+    fn place(&self) -> Place {
+        self.place
+    }
+}
+
+impl Vw {
+    /// Reads lines up to a blank one.
+    fn next_adf(&mut self, event: &mut Event) -> Result<Next, Fault> {
+        let (mut first, mut taken) = (true, false);
+        while self.lines.next()? {
+            if !self.lines.is_blank() {
+                if first {
+                    self.place = self.lines.place();
+                }
+                read_action(&self.lines.line, first, &mut taken, event)
+                    .map_err(|problem| problem.at(self.lines.place()))?;
+                first = false;
+            } else if !first {
+                break;
+            }
+        }
+        Ok(match (first, taken) {
+            (true, _) => Next::End,
+            (false, true) => Next::Event,
+            (false, false) => Next::Rejected(Rejection::NoReward),
+        })
+    }
+}
+
+/// A line that is a whole event: features of the context, which each action weighs in its own way.
+fn read_cb(line: &[u8], event: &mut Event) -> Result<Next, Problem> {
+    let (labels, features) = split(text(line)?)?;
+    refuse_slots(labels)?;
+    let Some((action, cost)) = cost(labels)? else {
+        return Ok(Next::Rejected(Rejection::NoReward));
+    };
+    event.reward = 0.0 - cost;
+    push_features(features, &format!("{action}."), event)?;
+    Ok(Next::Event)
+}
+
+/// A line that is one action of an event, or what all of its actions share. Of the other actions than the one
+/// that was taken, nothing is kept.
+fn read_action(line: &[u8], first: bool, taken: &mut bool, event: &mut Event) -> Result<(), Problem> {
+    let (labels, features) = split(text(line)?)?;
+    refuse_slots(labels)?;
+    if labels.trim_ascii() == "shared" {
+        return if first { push_features(features, "", event) } else { Err(Problem::LateShared) };
+    }
+    // The line tells the action, not its number in the label.
+    let Some((_, cost)) = cost(labels)? else {
+        return Ok(());
+    };
+    if std::mem::replace(taken, true) {
+        return Err(Problem::TwoCosts);
+    }
+    event.reward = 0.0 - cost;
+    push_features(features, "", event)
+}
+
+fn refuse_slots(labels: &str) -> Result<(), Problem> {
+    match labels.split_ascii_whitespace().next() {
+        Some("ccb") => Err(Problem::MultiSlot { kind: "ccb" }),
+        Some("slates") => Err(Problem::MultiSlot { kind: "slates" }),
+        _ => Ok(()),
+    }
+}
+
+/// The labels of a line, without its tag, and its features.
+fn split(line: &str) -> Result<(&str, &str), Problem> {
+    let (head, features) = line.split_once('|').ok_or(Problem::NoBar)?;
+    let filled = head.trim_ascii_end();
+    let start = filled.rfind(|char: char| char.is_ascii_whitespace()).map_or(0, |space| space + 1);
+    let (labels, word) = filled.split_at(start);
+    if word.starts_with('\'') {
+        return Ok((labels, features));
+    }
+    // The last word is a tag if it touches the bar, which nobody wants of a label.
+    if word.is_empty() || filled.len() < head.len() {
+        return Ok((head, features));
+    }
+    if word == "shared" || matches!(label(word), Ok((_, Some(_)))) {
+        return Err(Problem::tag(word));
+    }
+    Ok((labels, features))
+}
+
+/// The action that was taken, and what it cost.
+fn cost(labels: &str) -> Result<Option<(u32, f64)>, Problem> {
+    let mut taken = None;
+    for word in labels.split_ascii_whitespace() {
+        if let (action, Some(cost)) = label(word)?
+            && taken.replace((action, cost)).is_some()
+        {
+            return Err(Problem::TwoCosts);
+        }
+    }
+    Ok(taken)
+}
+
+/// An action, and its cost if it was taken.
+fn label(word: &str) -> Result<(u32, Option<f64>), Problem> {
+    let malformed = || Problem::unusable("the label", word, "action:cost:probability");
+    let mut parts = word.split(':');
+    let action = parts.next().and_then(|part| part.parse().ok()).ok_or_else(malformed)?;
+    match (parts.next(), parts.next(), parts.next()) {
+        (None, ..) => Ok((action, None)),
+        (Some(cost), Some(probability), None) => {
+            let cost = number(cost).ok_or_else(|| Problem::unusable("the cost", cost, NUMBER))?;
+            // It is of no further use, but what is not a chance is a sign of another order of the parts.
+            match number(probability) {
+                Some(chance) if chance > 0.0 => Ok((action, Some(cost))),
+                _ => Err(Problem::unusable("the probability", probability, "a number above 0")),
+            }
+        }
+        _ => Err(malformed()),
+    }
+}
+
+/// Adds all features of a line, their names behind the prefix.
+fn push_features(text: &str, prefix: &str, event: &mut Event) -> Result<(), Problem> {
+    let is_space = |char: char| char.is_ascii_whitespace();
+    for part in text.split('|') {
+        // A space behind the bar is a namespace without a name.
+        let (namespace, features) = part.split_once(is_space).unwrap_or((part, ""));
+        let (namespace, weight) = weighted("namespace", namespace)?;
+        let dot = if namespace.is_empty() { "" } else { "." };
+        for feature in features.split_ascii_whitespace() {
+            let (name, value) = weighted("feature", feature)?;
+            if name.is_empty() {
+                return Err(Problem::unusable("a feature", feature, "a name, or a name:value"));
+            }
+            push(event, &[prefix, namespace, dot, name], weight * value)?;
+        }
+    }
+    Ok(())
+}
+
+/// `name:value`, where 1 goes without saying.
+fn weighted<'a>(kind: &str, word: &'a str) -> Result<(&'a str, f64), Problem> {
+    let Some((name, value)) = word.split_once(':') else {
+        return Ok((word, 1.0));
+    };
+    let parsed = number(value)
+        .ok_or_else(|| Problem::unusable(&format!("{kind} `{}`", shortened(name)), value, NUMBER))?;
+    Ok((name, parsed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::told;
+    use super::*;
+
+    fn read(text: &str) -> Vec<String> {
+        told(open(Lines::of(text)))
+    }
+
+    const NONE: &str = "no action has a reward";
+
+    #[test]
+    fn actions_in_lines_become_rows_of_shared_features_and_those_of_the_taken_action() {
+        let text = "\n\nshared |u age:30 m\n |x a\n0:-1.5:0.5 |x b:2 3:4\n |x c\n \n\n\
+                    |x a\n7:0.0:1 | b\r\n\r\nshared | s\n| a\n";
+        assert_eq!(read(text), ["1.5: u.age 30, u.m, x.b 2, x.3 4", "0: b", NONE]);
+        assert_eq!(read("shared | s\n0:-0.0:0.5 | a"), ["0: s, a"]);
+        assert_eq!(read("shared | s\n\nshared | t\n0:1:0.5 | a"), [NONE, "-1: t, a"]);
+    }
+
+    #[test]
+    fn namespaces_weights_and_tags_are_understood() {
+        let text = "shared 'all |u:2.5 a b:-2 |:3 c || d:0 |v e | f\n0:1:0.5 tag|x y\n'other| z\n";
+        assert_eq!(read(text), ["-1: u.a 2.5, u.b -5, c 3, v.e, f, x.y"]);
+        assert_eq!(read("0:1:0.5 'it |a:2\tb\tc:3  \n"), ["-1: a.b 2, a.c 6"]);
+    }
+
+    #[test]
+    fn events_in_lines_become_rows_of_context_features_for_each_action() {
+        let text = "1:2:0.4 3 4 | a |n b:2\n2:-1:0.3 | a\n\n1 2 | a\n| a\n3:0:0.3 | c\n";
+        assert_eq!(read(text), ["-2: 1.a, 1.n.b 2", "1: 2.a", NONE, NONE, "0: 3.c"]);
+    }
+
+    #[test]
+    fn the_beginning_tells_whether_a_line_is_an_event() {
+        assert_eq!(read("0:1:0.5 | a"), ["-1: a"]);
+        assert_eq!(read("1:1:0.5 | a"), ["-1: 1.a"]);
+        assert_eq!(read("1:1:0.5 | a\n| b"), ["-1: a"]);
+        assert_eq!(read("1:1:0.5 | a\n\n0:1:0.5 | b\n\n"), ["-1: 1.a", "-1: 0.b"]);
+        assert_eq!(read("| a\n\n| a\n0:1:0.5 | b\n"), [NONE, "-1: b"]);
+        assert_eq!(read("| a\n0:1:0.5 | b\n0:1:0.5 | c\n"), [NONE, "-1: 0.b", "-1: 0.c"]);
+        assert_eq!(read("| a\n\n\n"), [NONE]);
+        assert_eq!(read(" \n"), Vec::<String>::new());
+        let sentence = "the first 10000 lines do not tell whether they are one event (cb_adf) or many (cb)";
+        assert_eq!(read(&"| a\n".repeat(10_001)), [format!("it: {sentence}")]);
+        assert_eq!(read(&format!("{}\n", "| a\n".repeat(9_998))), [NONE]);
+    }
+
+    #[test]
+    fn lines_that_contradict_each_other_are_refused_and_the_next_event_is_read() {
+        let rest = "| z\n\n\nshared | s\n0:1:0.5 | b\n";
+        for (event, line, sentence) in [
+            ("shared | s\n0:1:0.5 | a\n0:1:0.5 | b\n", 3, Problem::TwoCosts),
+            ("shared | s\nshared | s\n0:1:0.5 | b\n", 2, Problem::LateShared),
+            ("| a\nshared | s\n0:1:0.5 | b\n", 2, Problem::LateShared),
+            ("shared | s\n0:1:0.5 a b\n", 2, Problem::NoBar),
+            ("shared | s\n0:1:0.5| b\n", 2, Problem::tag("0:1:0.5")),
+            ("| a\nshared| s\n", 2, Problem::tag("shared")),
+            ("ccb shared | s\nccb action | a\nccb slot 0:1:0.5 | b\n", 1, Problem::MultiSlot { kind: "ccb" }),
+            ("slates shared 0.8 | s\nslates action 0 | a\n", 1, Problem::MultiSlot { kind: "slates" }),
+        ] {
+            assert_eq!(
+                read(&format!("{event}{rest}")),
+                [format!("it, line {line}: {sentence}"), "-1: s, b".into()]
+            );
+        }
+        assert_eq!(
+            read("1:2:0.5 2:1:0.5 | a\nshared | a\n2:1:0.5 | b\n"),
+            [
+                "it, line 1: this is the second action of its event with a cost, but only one can have been taken",
+                "it, line 2: the label is \"shared\", but must be action:cost:probability",
+                "-1: 2.b"
+            ]
+        );
+    }
+
+    #[test]
+    fn labels_and_values_that_are_no_numbers_are_named() {
+        let number = "must be a number of at most 1e50 in size";
+        let label = "must be action:cost:probability";
+        for (line, sentence) in [
+            ("1:2 | a", format!("the label is \"1:2\", but {label}")),
+            ("1:2:0.5:1 | a", format!("the label is \"1:2:0.5:1\", but {label}")),
+            ("x:2:0.5 | a", format!("the label is \"x:2:0.5\", but {label}")),
+            ("-1:2:0.5 | a", format!("the label is \"-1:2:0.5\", but {label}")),
+            ("1:nan:0.5 | a", format!("the cost is \"nan\", but {number}")),
+            ("1::0.5 | a", format!("the cost is \"\", but {number}")),
+            ("1:2:0 | a", "the probability is \"0\", but must be a number above 0".to_owned()),
+            ("1:2:0.5 | a:1e51", format!("feature `a` is \"1e51\", but {number}")),
+            ("1:2:0.5 |n a:b:2", format!("feature `a` is \"b:2\", but {number}")),
+            ("1:2:0.5 |n:inf a", format!("namespace `n` is \"inf\", but {number}")),
+            ("1:2:0.5 |n:1e50 a:2", format!("feature `1.n.a` is \"2e50\", but {number}")),
+            ("1:2:0.5 | :3", "a feature is \":3\", but must be a name, or a name:value".to_owned()),
+        ] {
+            let text = format!("1:1:0.5 | a\n1:1:0.5 | a\n{line}\n1:1:0.5 | a\n");
+            assert_eq!(read(&text), ["-1: 1.a", "-1: 1.a", &format!("it, line 3: {sentence}"), "-1: 1.a"]);
+        }
+    }
+}

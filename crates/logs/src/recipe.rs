@@ -1,0 +1,123 @@
+//! How features are made from rows: what a summary keeps to treat live rows alike.
+
+use serde::{Deserialize, Serialize};
+
+use crate::batch::Missing;
+use crate::error::Problem;
+use crate::events::Items;
+use crate::format::Format;
+use crate::selection::{Columns, Selection};
+
+/// How features are made from rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recipe {
+    /// What a row is.
+    pub layout: Layout,
+    /// Into how many features hashed names go.
+    pub buckets: u32,
+    /// Whether a feature that is always 1 is added.
+    pub intercept: bool,
+    /// What is done about missing values.
+    pub missing: Missing,
+}
+
+/// What a row is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Layout {
+    /// A row of a table.
+    Table {
+        /// Column of the reward.
+        reward: String,
+        /// Columns of numbers.
+        numbers: Vec<String>,
+        /// Columns of categories, a feature for each level.
+        one_hot: Vec<String>,
+        /// Columns of categories, hashed.
+        hashed: Vec<String>,
+    },
+    /// An event of Vowpal Wabbit or Open Bandit, which names its features.
+    Events {
+        /// The format.
+        format: Format,
+        /// Whether the names are hashed.
+        hashed: bool,
+        /// The table of items that Open Bandit's rows refer to.
+        items: Option<Items>,
+    },
+}
+
+impl Recipe {
+    /// Columns of numbers, which are the first features.
+    pub(crate) fn numbers(&self) -> &[String] {
+        match &self.layout {
+            Layout::Table { numbers, .. } => numbers,
+            Layout::Events { .. } => &[],
+        }
+    }
+
+    /// The columns that a table was found to have.
+    pub(crate) fn table(selection: &Selection, columns: &Columns) -> Layout {
+        Layout::Table {
+            reward: selection.reward().to_owned(),
+            numbers: columns.named(&columns.features),
+            one_hot: columns.named(&columns.one_hot),
+            hashed: columns.named(&columns.hashed),
+        }
+    }
+
+    /// The same columns in another file.
+    pub(crate) fn selection(&self) -> Option<Selection> {
+        match &self.layout {
+            Layout::Table { reward, numbers, one_hot, hashed } => {
+                Some(Selection::named(numbers, reward).with_named_categories(one_hot, hashed))
+            }
+            Layout::Events { .. } => None,
+        }
+    }
+
+    /// Whether features mean the same in both.
+    pub(crate) fn check_same(&self, other: &Self) -> Result<(), Problem> {
+        let differ = |what: &str, mine: &dyn std::fmt::Display, theirs: &dyn std::fmt::Display| {
+            Err(Problem::OtherRecipe {
+                what: what.to_owned(),
+                mine: mine.to_string(),
+                theirs: theirs.to_string(),
+            })
+        };
+        if let (
+            Layout::Table { reward, numbers, one_hot, hashed },
+            Layout::Table { reward: r, numbers: n, one_hot: o, hashed: h },
+        ) = (&self.layout, &other.layout)
+        {
+            if reward != r {
+                return differ("reward", reward, r);
+            }
+            for (what, mine, theirs) in
+                [("features", numbers, n), ("one-hot columns", one_hot, o), ("hashed columns", hashed, h)]
+            {
+                if mine != theirs {
+                    return differ(what, &mine.join(","), &theirs.join(","));
+                }
+            }
+        }
+        let kind = |layout: &Layout| match layout {
+            Layout::Table { .. } => "table".to_owned(),
+            Layout::Events { format, hashed, items } => format!(
+                "{format}{}{}",
+                if *hashed { ", hashed" } else { "" },
+                if items.is_some() { ", with items" } else { "" }
+            ),
+        };
+        let yes = |value: bool| if value { "yes" } else { "no" };
+        if self.layout != other.layout {
+            return differ("format", &kind(&self.layout), &kind(&other.layout));
+        }
+        if self.intercept != other.intercept {
+            return differ("intercept", &yes(self.intercept), &yes(other.intercept));
+        }
+        if self.buckets != other.buckets {
+            return differ("number of buckets", &self.buckets, &other.buckets);
+        }
+        Ok(())
+    }
+}

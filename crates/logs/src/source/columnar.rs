@@ -1,0 +1,224 @@
+//! Formats that hold columns: Apache Parquet and Arrow IPC.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{BufReader, Read as _, Seek as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, Float64Array, RecordBatch};
+use arrow_cast::cast;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, DataType, Schema};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+
+use super::Source;
+use crate::batch::{Collector, is_usable};
+use crate::error::{Fault, Place, Problem};
+use crate::selection::{Columns, Selection};
+
+/// Batches of columns from a file.
+pub(crate) struct Columnar {
+    reader: Reader,
+    format: &'static str,
+    /// Positions in the file of the columns that are read, increasing.
+    read: Vec<usize>,
+    /// Rows so far.
+    rows: u64,
+}
+
+enum Reader {
+    Parquet(ParquetRecordBatchReader),
+    File(FileReader<BufReader<File>>),
+    Stream(StreamReader<BufReader<File>>),
+}
+
+/// What a Parquet file holds, and where.
+pub(crate) struct Groups {
+    metadata: ArrowReaderMetadata,
+}
+
+impl Groups {
+    pub(crate) fn of(file: &File) -> Result<Self, Problem> {
+        // The types that Parquet knows are enough; a writer's own, such as dictionaries, only complicate them.
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        Ok(Self { metadata: caught("Parquet", || ArrowReaderMetadata::load(file, options))? })
+    }
+
+    /// Rows of each row group.
+    pub(crate) fn rows(&self) -> Vec<u64> {
+        let groups = self.metadata.metadata().row_groups().iter();
+        groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).collect()
+    }
+
+    /// Opens some of the row groups, all unless told.
+    pub(crate) fn open(
+        &self,
+        file: File,
+        group: Option<usize>,
+        selection: &Selection,
+    ) -> Result<(Columns, Columnar), Fault> {
+        let columns = selection.resolve(names(self.metadata.schema()))?;
+        let read = columns.read();
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
+        let mask = ProjectionMask::roots(builder.parquet_schema(), read.iter().copied());
+        let mut builder = builder.with_projection(mask).with_batch_size(columns.batch_rows());
+        let mut before = 0;
+        if let Some(group) = group {
+            before = self.rows()[..group].iter().sum();
+            builder = builder.with_row_groups(vec![group]);
+        }
+        let reader = Reader::Parquet(caught("Parquet", || builder.build())?);
+        Ok((columns, Columnar { reader, format: "Parquet", read, rows: before }))
+    }
+}
+
+/// Opens an Arrow file, of either of its two kinds.
+pub(crate) fn open_arrow(mut file: File, selection: &Selection) -> Result<(Columns, Columnar), Fault> {
+    const MAGIC: &[u8; 6] = b"ARROW1";
+    let mut start = [0; MAGIC.len()];
+    let whole = file.read_exact(&mut start).is_ok() && start == *MAGIC;
+    file.rewind().map_err(Problem::Unreadable)?;
+    let again = BufReader::new(file.try_clone().map_err(Problem::Unreadable)?);
+    let file = BufReader::new(file);
+    let (columns, read, reader) = if whole {
+        // Which columns are wanted has to be said before their names are known.
+        let schema = caught("Arrow", || FileReader::try_new(again, None))?.schema();
+        let columns = selection.resolve(names(&schema))?;
+        let read = columns.read();
+        let reader = caught("Arrow", || FileReader::try_new(file, Some(read.clone())))?;
+        (columns, read, Reader::File(reader))
+    } else {
+        let reader = caught("Arrow", || StreamReader::try_new(file, None))?;
+        let columns = selection.resolve(names(&reader.schema()))?;
+        let read = (0..columns.names.len()).collect();
+        (columns, read, Reader::Stream(reader))
+    };
+    Ok((columns, Columnar { reader, format: "Arrow", read, rows: 0 }))
+}
+
+fn names(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+impl Columnar {
+    /// The next rows; none at the end of the file.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, Fault> {
+        let next = caught(self.format, || match &mut self.reader {
+            Reader::Parquet(reader) => reader.next().transpose(),
+            Reader::File(reader) => reader.next().transpose(),
+            Reader::Stream(reader) => reader.next().transpose(),
+        });
+        next.map_err(|problem| problem.at(Place::Row(self.rows + 1)))
+    }
+
+    /// The numbers of the features, then of the reward, if every value is there.
+    pub(crate) fn dense(&self, batch: &RecordBatch, columns: &Columns) -> Option<Vec<Float64Array>> {
+        let column = |column: &usize| {
+            let array = batch.column(self.read.binary_search(column).ok()?);
+            let numbers = caught(self.format, || numbers(array)).ok()??;
+            (numbers.null_count() == 0).then_some(numbers)
+        };
+        columns.features.iter().chain([&columns.reward]).map(column).collect()
+    }
+
+    /// Counts rows that were taken as they are.
+    pub(crate) fn skip(&mut self, rows: usize) {
+        self.rows += rows as u64;
+    }
+
+    /// Gives rows to the collector, one by one.
+    pub(crate) fn push_rows(&mut self, batch: &RecordBatch, collector: &mut Collector) -> Result<(), Fault> {
+        let mut cells = Vec::new();
+        cells.resize_with(collector.columns.names.len(), || None);
+        for (&column, array) in self.read.iter().zip(batch.columns()) {
+            cells[column] = Some(caught(self.format, || Cells::new(array))?);
+        }
+        for row in 0..batch.num_rows() {
+            self.rows += 1;
+            let number = |name: &str, column: usize| match &cells[column] {
+                Some(cells) => cells.number(name, row),
+                None => Err(Problem::no_value(name)),
+            };
+            let text =
+                |column: usize| cells[column].as_ref().map(|cells| cells.text(row)).unwrap_or_default();
+            collector.push(Place::Row(self.rows), number, text)?;
+        }
+        Ok(())
+    }
+}
+
+impl Source for Columnar {
+    fn fill(&mut self, collector: &mut Collector) -> Result<(), Fault> {
+        // Rows that are left out may leave a batch empty, which would be the end of the file.
+        while collector.is_empty() {
+            match self.next_batch()? {
+                Some(batch) => self.push_rows(&batch, collector)?,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A column as numbers, if it holds numbers.
+fn numbers(array: &dyn Array) -> Result<Option<Float64Array>, ArrowError> {
+    let kind = array.data_type();
+    Ok(if kind.is_numeric() || matches!(kind, DataType::Boolean | DataType::Null) {
+        Some(cast(array, &DataType::Float64)?.as_primitive::<Float64Type>().clone())
+    } else {
+        None
+    })
+}
+
+/// A column of a batch.
+struct Cells<'a> {
+    /// Its numbers, unless it holds something else.
+    numbers: Option<Float64Array>,
+    texts: ArrayFormatter<'a>,
+}
+
+impl<'a> Cells<'a> {
+    fn new(array: &'a dyn Array) -> Result<Self, ArrowError> {
+        Ok(Self { numbers: numbers(array)?, texts: ArrayFormatter::try_new(array, &OPTIONS)? })
+    }
+
+    fn number(&self, name: &str, row: usize) -> Result<f64, Problem> {
+        match &self.numbers {
+            Some(numbers) if numbers.is_valid(row) => {
+                let value = numbers.value(row);
+                if is_usable(value) {
+                    Ok(value)
+                } else {
+                    Err(Problem::not_finite(name, &format!("{value:?}")))
+                }
+            }
+            // A null is shown as nothing.
+            _ => match self.text(row) {
+                text if text.is_empty() => Err(Problem::no_value(name)),
+                text => Err(Problem::not_a_number(name, &text)),
+            },
+        }
+    }
+
+    fn text(&self, row: usize) -> String {
+        self.texts.value(row).to_string()
+    }
+}
+
+const OPTIONS: FormatOptions<'static> = FormatOptions::new();
+
+/// The answer of a library, which panics at some bytes that contradict each other.
+fn caught<T, E: Display>(format: &'static str, call: impl FnOnce() -> Result<T, E>) -> Result<T, Problem> {
+    // Whatever the call left half done is not used again: reading ends with the first problem.
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) => Err(Problem::Columnar { format, reason: error.to_string() }),
+        Err(_) => Err(Problem::Columnar { format, reason: "its bytes contradict each other".to_owned() }),
+    }
+}
