@@ -1,8 +1,41 @@
 //! What logs are worth: coverage, drift, certificate and verdict, as numbers and as a page.
+//!
+//! [`audit`] takes the statistic of the logs and, if there is any, a little live data; it tests each feature
+//! and each eigen-direction for drift, and says in one sentence what the logs are good for. [`page`] shows it.
+//!
+//! ```
+//! use truenorth::RidgeStatistic;
+//! use truenorth_audit::{Options, Use, audit, page};
+//!
+//! let mut logs = RidgeStatistic::new(1)?;
+//! for i in 0..100 {
+//!     logs.observe(&[1.0], if i % 2 == 0 { 0.9 } else { 1.1 })?;
+//! }
+//! let names = ["price".to_owned()];
+//! let found = audit(&logs, &names, 1.0, None, &Options::default())?;
+//! assert_eq!(found.verdict.usable, Use::Some);
+//! assert!(page(&found, "logs.tn")?.contains("price"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod advice;
+mod audit;
+mod bounds;
+mod certificate;
+mod drift;
+mod fit;
+mod maximum;
 mod page;
+mod pair;
+mod robust;
+mod spectrum;
+mod tail;
+mod verdict;
 mod view;
+mod words;
+mod worth;
 
+pub use audit::audit;
 pub use page::page;
 pub use view::{
     Audit, Bounds, CertificateView, Direction, Feature, Options, Pair, PairEstimate, Pilot, PilotView, Use,

@@ -238,8 +238,9 @@ fn read_table(recipe: &Recipe, format: Format, tolerance: &Tolerance, unit: &Uni
                     let Some((rewards, features)) = slices.split_last() else {
                         return false;
                     };
-                    rewards.iter().all(|&reward| tolerance.check_reward(reward).is_ok())
-                        && tally.add_columns(features, rewards)
+                    tolerance.range.is_none_or(|(low, high)| {
+                        rewards.iter().all(|&reward| low <= reward && reward <= high)
+                    }) && tally.add_columns(features, rewards)
                 });
                 if taken {
                     source.skip(batch.num_rows());

@@ -1,6 +1,6 @@
 //! The sums of rows while they are read.
 
-use truenorth::CrossProducts;
+use truenorth::{CrossProducts, longest_square};
 
 use crate::batch::Batch;
 
@@ -29,7 +29,6 @@ pub(crate) struct Tally {
     /// Squared length of the longest row.
     pub(crate) largest: f64,
     ones: Vec<f64>,
-    lengths: Vec<f64>,
     entries: Vec<(usize, f64)>,
 }
 
@@ -44,7 +43,6 @@ impl Tally {
             weight_squares: 0.0,
             largest: 0.0,
             ones: Vec::new(),
-            lengths: Vec::new(),
             entries: Vec::new(),
         }
     }
@@ -68,14 +66,7 @@ impl Tally {
         if !(0..columns.len()).all(|i| block.get(i, i) <= LARGEST_SQUARE) {
             return false;
         }
-        self.lengths.clear();
-        self.lengths.resize(rows, 0.0);
-        for column in features {
-            for (length, x) in self.lengths.iter_mut().zip(*column) {
-                *length += x * x;
-            }
-        }
-        self.largest = self.lengths.iter().copied().fold(self.largest, f64::max);
+        self.largest = self.largest.max(longest_square(features));
         let positions: Vec<usize> = (0..columns.len()).collect();
         self.dense.merge(&block, &positions);
         self.rows += rows as u64;

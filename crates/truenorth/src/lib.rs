@@ -84,7 +84,7 @@ pub use offline::{Offline, OfflineRegion};
 pub use params::{Branches, CertificateRule, Explore, Layering, Params, Pooling, Schedule, Width};
 pub use policy::{LayerView, Policy};
 pub use preset::Preset;
-pub use products::CrossProducts;
+pub use products::{CrossProducts, longest_square};
 pub use round::{Actions, Choice, Counts, Decision, Observation};
 pub use statistic::RidgeStatistic;
 

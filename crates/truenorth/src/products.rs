@@ -2,6 +2,8 @@
 
 #![expect(clippy::inline_always, reason = "only what is inlined uses the instructions that were found")]
 
+use std::ops::Range;
+
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
@@ -62,13 +64,7 @@ impl CrossProducts {
         assert_eq!(columns.len(), self.width(), "one slice for each column");
         let rows = columns.first().map_or(0, |column| column.len());
         assert!(columns.iter().all(|column| column.len() == rows), "columns of one length");
-        let arch = Arch::new();
-        let mut block: Vec<&[f64]> = Vec::with_capacity(columns.len());
-        for start in (0..rows).step_by(BLOCK) {
-            block.clear();
-            block.extend(columns.iter().map(|column| &column[start..rows.min(start + BLOCK)]));
-            arch.dispatch(AddBlock { columns: &block, sums: &mut self.sums });
-        }
+        Arch::new().dispatch(AddColumns { columns, rows, sums: &mut self.sums });
     }
 
     /// Adds one row, given by its entries that are not 0, times a weight. O(entries²).
@@ -125,25 +121,91 @@ impl CrossProducts {
     }
 }
 
-/// Adds the products of a block of rows.
-struct AddBlock<'a> {
+/// Squared length of the longest row of columns of one length: the largest `Σ c_i²`; 0 without rows.
+///
+/// # Panics
+///
+/// If the lengths of the columns differ.
+pub fn longest_square(columns: &[&[f64]]) -> f64 {
+    let rows = columns.first().map_or(0, |column| column.len());
+    assert!(columns.iter().all(|column| column.len() == rows), "columns of one length");
+    Arch::new().dispatch(LongestSquare { columns, rows })
+}
+
+/// Rows side by side whose squares are added up in registers.
+const SIDE_BY_SIDE: usize = 64;
+
+struct LongestSquare<'a> {
     columns: &'a [&'a [f64]],
+    rows: usize,
+}
+
+impl WithSimd for LongestSquare<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let mut longest = 0.0f64;
+        for start in (0..self.rows).step_by(SIDE_BY_SIDE) {
+            let mut squares = [0.0; SIDE_BY_SIDE];
+            for column in self.columns {
+                let rows = &column[start..self.rows.min(start + SIDE_BY_SIDE)];
+                if let Ok(rows) = <&[f64; SIDE_BY_SIDE]>::try_from(rows) {
+                    for (square, x) in squares.iter_mut().zip(rows) {
+                        *square += x * x;
+                    }
+                } else {
+                    for (square, x) in squares.iter_mut().zip(rows) {
+                        *square += x * x;
+                    }
+                }
+            }
+            longest = squares.into_iter().fold(longest, f64::max);
+        }
+        longest
+    }
+}
+
+/// Adds the products of columns.
+struct AddColumns<'a> {
+    columns: &'a [&'a [f64]],
+    rows: usize,
     sums: &'a mut Lower,
 }
 
-impl WithSimd for AddBlock<'_> {
+/// Four columns with four: a vector of partial sums for each pair.
+type Tile<S> = [[<S as Simd>::f64s; TILE]; TILE];
+
+impl WithSimd for AddColumns<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { columns, sums } = self;
-        for (i, left) in columns.chunks(TILE).enumerate() {
-            for (j, right) in columns.chunks(TILE).enumerate().take(i + 1) {
-                let tile = products(simd, padded(left), padded(right));
-                for (a, products) in tile.iter().take(left.len()).enumerate() {
+        let Self { columns, rows, sums } = self;
+        let groups = columns.len().div_ceil(TILE);
+        let mut tiles: Vec<Tile<S>> = vec![[[simd.splat_f64s(0.0); TILE]; TILE]; groups * (groups + 1) / 2];
+        // A block of rows of eight columns stays in the first-level cache while a tile goes over it.
+        for start in (0..rows).step_by(BLOCK) {
+            let end = rows.min(start + BLOCK);
+            let mut rest = &mut tiles[..];
+            for (i, left) in columns.chunks(TILE).enumerate() {
+                let (tiles, below) = rest.split_at_mut(i + 1);
+                rest = below;
+                match left.len() {
+                    1 => add_group::<S, 1>(simd, tiles, columns, i, start..end),
+                    2 => add_group::<S, 2>(simd, tiles, columns, i, start..end),
+                    3 => add_group::<S, 3>(simd, tiles, columns, i, start..end),
+                    _ => add_group::<S, TILE>(simd, tiles, columns, i, start..end),
+                }
+            }
+        }
+        let mut tiles = tiles.into_iter();
+        for i in 0..groups {
+            for (j, tile) in (0..=i).zip(&mut tiles) {
+                for (a, products) in tile.into_iter().take(columns.len() - i * TILE).enumerate() {
                     let row = sums.row_mut(i * TILE + a);
-                    for (sum, product) in row[j * TILE..].iter_mut().zip(&products[..right.len()]) {
-                        *sum += product;
+                    for (sum, product) in row[j * TILE..].iter_mut().zip(products) {
+                        *sum += simd.reduce_sum_f64s(product);
                     }
                 }
             }
@@ -151,28 +213,47 @@ impl WithSimd for AddBlock<'_> {
     }
 }
 
-/// Four columns; where there are fewer, the last one again.
+/// Adds the products of a group of columns with all groups up to itself.
 #[inline(always)]
-fn padded<'a>(columns: &[&'a [f64]]) -> [&'a [f64]; TILE] {
-    std::array::from_fn(|i| columns[i.min(columns.len() - 1)])
+fn add_group<S: Simd, const L: usize>(
+    simd: S,
+    tiles: &mut [Tile<S>],
+    columns: &[&[f64]],
+    group: usize,
+    rows: Range<usize>,
+) {
+    let left: [&[f64]; L] = std::array::from_fn(|a| &columns[group * TILE + a][rows.clone()]);
+    let Some((diagonal, tiles)) = tiles.split_last_mut() else {
+        return;
+    };
+    for (tile, right) in tiles.iter_mut().zip(columns.chunks_exact(TILE)) {
+        let right: [&[f64]; TILE] = std::array::from_fn(|b| &right[b][rows.clone()]);
+        add_products::<S, L, TILE, false>(simd, tile, left, right);
+    }
+    add_products::<S, L, L, true>(simd, diagonal, left, left);
 }
 
-/// `lᵀr` of four columns with four.
+/// Adds `lᵀr`; on the diagonal, only its lower half.
 #[inline(always)]
-fn products<S: Simd>(simd: S, left: [&[f64]; TILE], right: [&[f64]; TILE]) -> [[f64; TILE]; TILE] {
+fn add_products<S: Simd, const L: usize, const R: usize, const DIAGONAL: bool>(
+    simd: S,
+    tile: &mut Tile<S>,
+    left: [&[f64]; L],
+    right: [&[f64]; R],
+) {
     let (left, right) = (left.map(S::as_simd_f64s), right.map(S::as_simd_f64s));
     let vectors = left[0].0.len();
     let (l, r) = (left.map(|(whole, _)| &whole[..vectors]), right.map(|(whole, _)| &whole[..vectors]));
-    let mut sums = [[simd.splat_f64s(0.0); TILE]; TILE];
-    let add = |sums: &mut [[S::f64s; TILE]; TILE], l: [S::f64s; TILE], r: [S::f64s; TILE]| {
-        for a in 0..TILE {
-            for b in 0..TILE {
+    let mut sums: [[S::f64s; R]; L] = std::array::from_fn(|a| std::array::from_fn(|b| tile[a][b]));
+    let add = |sums: &mut [[S::f64s; R]; L], l: [S::f64s; L], r: [S::f64s; R]| {
+        for a in 0..L {
+            for b in 0..if DIAGONAL { a + 1 } else { R } {
                 sums[a][b] = simd.mul_add_f64s(l[a], r[b], sums[a][b]);
             }
         }
     };
     for k in 0..vectors {
-        add(&mut sums, [l[0][k], l[1][k], l[2][k], l[3][k]], [r[0][k], r[1][k], r[2][k], r[3][k]]);
+        add(&mut sums, l.map(|column| column[k]), r.map(|column| column[k]));
     }
     if !left[0].1.is_empty() {
         let (l, r) = (left.map(|(_, rest)| rest), right.map(|(_, rest)| rest));
@@ -182,7 +263,9 @@ fn products<S: Simd>(simd: S, left: [&[f64]; TILE], right: [&[f64]; TILE]) -> [[
             r.map(|rest| simd.partial_load_f64s(rest)),
         );
     }
-    sums.map(|row| row.map(|sum| simd.reduce_sum_f64s(sum)))
+    for (tile, sums) in tile.iter_mut().zip(sums) {
+        tile[..R].copy_from_slice(&sums);
+    }
 }
 
 #[cfg(test)]
@@ -214,6 +297,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_longest_row_is_found_wherever_it_is() {
+        for (rows, at) in [(1, 0), (64, 63), (65, 64), (200, 130), (1000, 999)] {
+            let mut columns = columns(3, rows);
+            (columns[0][at], columns[1][at], columns[2][at]) = (1.0, -2.0, 3.0);
+            let slices: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+            assert!((longest_square(&slices) - 14.0).abs() < 1e-14);
+        }
+        assert!(longest_square(&[]).abs() < 1e-300);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use truenorth_report::{
 
 use super::words::{self, NONE, amount, change, number, percent, share, with_error};
 use super::{ROWS, paragraph};
+use crate::verdict::holds;
 use crate::view::{Audit, Direction, Feature, PilotView};
 
 /// Figures take numbers up to here.
@@ -25,18 +26,18 @@ pub(super) enum Standing {
 }
 
 impl Standing {
-    fn new(drifted: Option<bool>, equivalent: Option<bool>) -> Self {
+    fn new(drifted: Option<bool>, equivalent: Option<bool>, trust: f64) -> Self {
         match (drifted, equivalent) {
             (Some(true), Some(true)) => Self::Slight,
             (Some(true), _) => Self::Drifted,
-            (_, Some(true)) => Self::Holds,
-            (Some(false), _) | (None, Some(false)) => Self::Undecided,
-            (None, None) => Self::Untested,
+            (Some(false), _) if holds(drifted, equivalent, trust) => Self::Holds,
+            (Some(false), _) => Self::Undecided,
+            (None, _) => Self::Untested,
         }
     }
 
     pub(super) fn of_feature(feature: &Feature) -> Self {
-        Self::new(feature.drifted, feature.equivalent)
+        Self::new(feature.drifted, feature.equivalent, feature.trust)
     }
 
     fn word(self) -> &'static str {
@@ -112,7 +113,7 @@ impl Finding {
     fn of_direction(place: usize, direction: &Direction, names: &[&str]) -> Self {
         Self {
             name: words::direction(&direction.weights, names, 2, 11),
-            standing: Standing::new(direction.drifted, direction.equivalent),
+            standing: Standing::new(direction.drifted, direction.equivalent, direction.trust),
             place,
             coverage: direction.coverage,
             typical: direction.typical,

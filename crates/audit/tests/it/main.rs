@@ -1,5 +1,12 @@
-//! Builds pages from audits made by hand, and looks at them.
+//! The audit as its users see it: numbers by hand, false alarms by simulation, odd and real data, and pages in
+//! a browser.
 
 mod browser;
+mod by_hand;
+mod levels;
+mod odd_data;
+mod rates;
+mod real_data;
 mod samples;
+mod support;
 mod texts;

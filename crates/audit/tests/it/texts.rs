@@ -111,7 +111,7 @@ fn every_verdict_has_its_words() {
         (None, None, "not tested"),
     ];
     for (feature, (drifted, equivalent, _)) in audit.features.iter_mut().zip(cases) {
-        (feature.drifted, feature.equivalent) = (drifted, equivalent);
+        (feature.drifted, feature.equivalent, feature.trust) = (drifted, equivalent, 0.4);
         if drifted.is_none() {
             (feature.drift, feature.stderr, feature.interval) = (None, None, None);
         }

@@ -1,0 +1,122 @@
+//! The largest of many correlated scores: critical value and step-down p-values (Westfall and Young).
+
+use rand::SeedableRng as _;
+use rand_distr::{Distribution as _, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use truenorth::Matrix;
+
+use crate::tail;
+
+/// Draws of the scores under no drift.
+const DRAWS: usize = 10_000;
+
+/// Draws at a time: a block of them stays in the cache.
+const BLOCK: usize = 500;
+
+/// What correlated scores have to exceed.
+#[derive(Debug, Clone)]
+pub(crate) struct Maximum {
+    /// The largest |z| stays below this with probability 1 - level.
+    pub(crate) critical: f64,
+    /// p-values over all scores together.
+    pub(crate) adjusted: Vec<f64>,
+}
+
+impl Maximum {
+    /// For scores |z| that are normal with this correlation if nothing has drifted.
+    ///
+    /// The score that is largest is compared with the largest of all draws, the next one with the largest of
+    /// the rest, and so on. Holm's p-values are taken where they are smaller: both hold the level, and draws
+    /// cannot show p-values below 1e-4.
+    pub(crate) fn of(correlation: &Matrix, scores: &[f64], level: f64) -> Self {
+        let m = scores.len();
+        if m == 0 {
+            return Self { critical: 0.0, adjusted: Vec::new() };
+        }
+        let mut order: Vec<usize> = (0..m).collect();
+        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+        let root = root(&Matrix::from_fn(m, m, |i, j| correlation[(order[i], order[j])]));
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let mut exceeded = vec![0usize; m];
+        let mut maxima = Vec::with_capacity(DRAWS);
+        let mut draws = Matrix::zeros(m, BLOCK);
+        for _ in 0..DRAWS / BLOCK {
+            let normals = Matrix::from_fn(m, BLOCK, |_, _| StandardNormal.sample(&mut rng));
+            draws.gemm(1.0, &root, &normals, 0.0);
+            for draw in draws.column_iter() {
+                let mut largest = 0.0f64;
+                for i in (0..m).rev() {
+                    largest = largest.max(draw[i].abs());
+                    exceeded[i] += usize::from(largest >= scores[order[i]]);
+                }
+                maxima.push(largest);
+            }
+        }
+        let mut adjusted = vec![1.0; m];
+        let mut smallest = 0.0f64;
+        for (i, &score) in order.iter().enumerate() {
+            let drawn = (exceeded[i] + 1) as f64 / (DRAWS + 1) as f64;
+            let holm = (m - i) as f64 * tail::normal(scores[score]);
+            smallest = smallest.max(drawn.min(holm)).min(1.0);
+            adjusted[score] = smallest;
+        }
+        let bonferroni = tail::normal_critical(level / m as f64);
+        // The number of draws that may lie above, so that 1 + above ≤ level (N + 1).
+        let above = (1..=DRAWS).take_while(|&above| above as f64 <= level * (DRAWS + 1) as f64).count();
+        let critical = match above {
+            0 => bonferroni,
+            above => maxima.select_nth_unstable_by(DRAWS - above, f64::total_cmp).1.min(bonferroni),
+        };
+        Self { critical, adjusted }
+    }
+}
+
+/// R with R Rᵀ = the correlation, which may be singular.
+fn root(correlation: &Matrix) -> Matrix {
+    if let Some(factor) = correlation.clone().cholesky() {
+        return factor.unpack();
+    }
+    let eigen = correlation.clone().symmetric_eigen();
+    let mut root = eigen.eigenvectors;
+    for (mut column, value) in root.column_iter_mut().zip(eigen.eigenvalues.iter()) {
+        column *= value.max(0.0).sqrt();
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn independent_scores_have_sidaks_critical_value() {
+        for m in [1usize, 5, 40] {
+            let scores = vec![1.0; m];
+            let maximum = Maximum::of(&Matrix::identity(m, m), &scores, 0.05);
+            let sidak = tail::normal_critical(1.0 - 0.95f64.powf(1.0 / m as f64));
+            assert!((maximum.critical - sidak).abs() < 0.05, "{m}: {} against {sidak}", maximum.critical);
+        }
+    }
+
+    #[test]
+    fn equal_scores_are_one_test() {
+        let maximum = Maximum::of(&Matrix::from_element(30, 30, 1.0), &[2.5; 30], 0.05);
+        assert!((maximum.critical - 1.96).abs() < 0.05, "{}", maximum.critical);
+        assert!(maximum.adjusted.iter().all(|p| (p - tail::normal(2.5)).abs() < 0.003));
+    }
+
+    #[test]
+    fn large_scores_make_way_for_the_next() {
+        // Holm and Šidák by hand: after the first score is out, 2.3 is one of two.
+        let maximum = Maximum::of(&Matrix::identity(3, 3), &[2.3, 9.0, 0.1], 0.05);
+        let expected = 1.0 - (1.0 - tail::normal(2.3)).powi(2);
+        assert!((maximum.adjusted[0] - expected).abs() < 0.004, "{:?}", maximum.adjusted);
+        assert!(maximum.adjusted[1] < 1e-17 && maximum.adjusted[2] > 0.9);
+    }
+
+    #[test]
+    fn levels_that_no_draw_shows_are_bonferronis() {
+        let maximum = Maximum::of(&Matrix::identity(4, 4), &[1.0; 4], 1e-8);
+        assert!((maximum.critical - tail::normal_critical(2.5e-9)).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,81 @@
+//! Two coefficients for a picture: the two that moved most, or the two that the logs know least.
+
+use truenorth::{Matrix, Vector};
+
+use crate::drift::{Comparison, Family, Tested};
+use crate::fit::Fit;
+use crate::spectrum::Spectrum;
+use crate::view::{CertificateView, Pair, PairEstimate};
+
+/// The two features with the largest |Δ| / se. None where fewer than two are tested.
+pub(crate) fn moved_most(
+    names: &[String],
+    family: &Family,
+    tested: &Tested,
+    both: &Comparison<'_>,
+    certificate: &CertificateView,
+) -> Option<Pair> {
+    let score = |j: usize| tested.findings[j].map(|finding| finding.drift.abs() / finding.stderr.max(1e-300));
+    let mut order: Vec<(usize, f64)> = (0..names.len()).filter_map(|j| Some((j, score(j)?))).collect();
+    order.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let &[(first, _), (second, _), ..] = order.as_slice() else { return None };
+    let which = [first, second];
+    Pair {
+        names: which.map(|j| names[j].clone()),
+        logs: estimate(family, which, &both.logs.estimate, &both.logged),
+        live: Some(estimate(family, which, &both.pilot.estimate, &both.live)),
+        // ρ √(M⁻¹)_jj of a diagonal M.
+        budgets: which.map(|j| certificate.rho / certificate.matrix[j][j].sqrt()),
+    }
+    .finite()
+}
+
+/// The two directions that the logs cover least, of those that they cover at all. M is the identity.
+pub(crate) fn known_least(
+    names: &[String],
+    family: &Family,
+    spectrum: &Spectrum,
+    logs: &Fit,
+    certificate: &CertificateView,
+) -> Option<Pair> {
+    logs.noise?;
+    let covered = |k: &usize| spectrum.values[*k] > 0.0 && logs.identifies(family.weights(*k).as_slice());
+    let covered: Vec<usize> = (0..names.len()).filter(covered).collect();
+    let &[.., second, first] = covered.as_slice() else { return None };
+    let which = [first, second];
+    let covariance = (&logs.whitening * logs.whitening.transpose()) * logs.resolved.powi(2);
+    let name = |k: usize| {
+        let leading = spectrum.vectors.column(k).icamax();
+        format!("direction {} (mostly {})", k + 1, names[leading])
+    };
+    Pair {
+        names: which.map(name),
+        logs: estimate(family, which, &logs.estimate, &covariance),
+        live: None,
+        budgets: [certificate.rho; 2],
+    }
+    .finite()
+}
+
+/// Two combinations of coefficients in the units of the files.
+fn estimate(family: &Family, which: [usize; 2], coefficients: &Vector, covariance: &Matrix) -> PairEstimate {
+    let weights = which.map(|k| family.weights(k) * family.raw[k]);
+    let between = |i: usize, j: usize| weights[i].dot(&(covariance * &weights[j]));
+    PairEstimate {
+        estimate: [0, 1].map(|i| weights[i].dot(coefficients)),
+        covariance: [0, 1].map(|i| [0, 1].map(|j| between(i.min(j), i.max(j)))),
+    }
+}
+
+impl Pair {
+    /// Itself, unless a number overflows.
+    fn finite(self) -> Option<Self> {
+        let estimates = [Some(self.logs), self.live];
+        let numbers = estimates
+            .iter()
+            .flatten()
+            .flat_map(|part| part.estimate.iter().chain(part.covariance.as_flattened()));
+        let finite = numbers.chain(&self.budgets).all(|number| number.is_finite());
+        finite.then_some(self)
+    }
+}

@@ -1,0 +1,314 @@
+//! How the pilot's errors are spread: the cluster jackknife, which is HC3 where every row is on its own.
+//!
+//! ```text
+//! u_c = X_cᵀ (I - H_cc)⁻¹ e_c       V = A⁻¹ (Σ_c u_c u_cᵀ) A⁻¹ (G - 1)/G        (CR3)
+//! ```
+//!
+//! `A⁻¹u_c` is what leaving cluster c out changes. Rows are whitened first, z = Wᵀx with W Wᵀ = A⁻¹, so that A
+//! is the identity and the middle of V is V.
+
+use nalgebra::Cholesky;
+use truenorth::{Matrix, Vector};
+
+use crate::fit::{Fit, Units};
+
+/// 1 - leverage below which a cluster decides a direction alone.
+const ALONE: f64 = 1e-8;
+
+/// Rows without rounds are taken this many at a time.
+const BLOCK: usize = 256;
+
+/// The rows of a pilot.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub(crate) features: &'a [f64],
+    pub(crate) rewards: &'a [f64],
+    pub(crate) rounds: Option<&'a [usize]>,
+}
+
+/// Covariance of whitened coefficients, and what is known about it.
+#[derive(Debug, Clone)]
+pub(crate) struct Spread {
+    /// V for whitened rows.
+    pub(crate) covariance: Matrix,
+    /// Directions that one cluster decides alone: leaving it out leaves nothing to compare with.
+    pub(crate) alone: Vec<Vector>,
+    /// Degrees of freedom of each contrast's variance.
+    pub(crate) freedom: Vec<f64>,
+    /// Rounds, or rows.
+    pub(crate) independent: u64,
+}
+
+impl Spread {
+    /// Equal and independent errors: V = σ² A⁻¹.
+    pub(crate) fn even(fit: &Fit, contrasts: usize) -> Self {
+        Self {
+            covariance: Matrix::identity(fit.rank(), fit.rank()) * fit.resolved.powi(2),
+            alone: Vec::new(),
+            freedom: vec![fit.freedom(); contrasts],
+            independent: fit.count,
+        }
+    }
+
+    /// From the rows. `contrasts` holds whitened contrasts Wᵀc as columns.
+    pub(crate) fn of(rows: Rows<'_>, fit: &Fit, units: &Units, contrasts: &Matrix) -> Self {
+        let k = fit.rank();
+        let mut unit = contrasts.clone();
+        for mut column in unit.column_iter_mut() {
+            let norm = column.norm();
+            column /= if norm > 0.0 { norm } else { 1.0 };
+        }
+        let mut sums = Sums {
+            covariance: Matrix::zeros(k, k),
+            alone: Vec::new(),
+            first: vec![0.0; unit.ncols()],
+            second: vec![0.0; unit.ncols()],
+            contrasts: unit,
+        };
+        let n = rows.rewards.len();
+        let mut order: Vec<usize> = (0..n).collect();
+        let most = fit.freedom();
+        let (independent, factor, most) = if let Some(rounds) = rows.rounds {
+            order.sort_by_key(|&row| rounds[row]);
+            let mut clusters = 0u32;
+            for cluster in order.chunk_by(|&a, &b| rounds[a] == rounds[b]) {
+                let (z, errors) = whitened(rows, cluster, fit, units);
+                sums.cluster(&z, &errors);
+                clusters += 1;
+            }
+            let g = f64::from(clusters);
+            (u64::from(clusters), (g - 1.0).max(0.0) / g.max(1.0), most.min(g - 1.0))
+        } else {
+            for block in order.chunks(BLOCK) {
+                let (z, errors) = whitened(rows, block, fit, units);
+                sums.rows(z, &errors);
+            }
+            (n as u64, 1.0, most)
+        };
+        // Few clusters may carry a contrast: (Σ ω)² / Σ ω² of them, one of which the mean takes up, as in Bell
+        // and McCaffrey. ω_c is the variance of contrast · u_c if errors are equal and independent.
+        let freedom = sums.first.iter().zip(&sums.second).map(|(first, second)| {
+            let carried = if *second > 0.0 { first * first / second } else { 0.0 };
+            (carried - 1.0).clamp(0.0, most.max(0.0))
+        });
+        let freedom = freedom.collect();
+        Self { covariance: sums.covariance * factor, alone: sums.alone, freedom, independent }
+    }
+
+    /// Whether one cluster alone decides a part of a whitened contrast that matters.
+    pub(crate) fn rests_on_one(&self, contrast: &Vector) -> bool {
+        let share: f64 = self.alone.iter().map(|direction| direction.dot(contrast).powi(2)).sum();
+        share > 0.01 * contrast.norm_squared()
+    }
+}
+
+/// Whitened rows and their residuals.
+fn whitened(rows: Rows<'_>, which: &[usize], fit: &Fit, units: &Units) -> (Matrix, Vector) {
+    let d = units.columns.len();
+    let x = Matrix::from_fn(which.len(), d, |i, j| rows.features[which[i] * d + j] / units.columns[j]);
+    let rewards = Vector::from_fn(which.len(), |i, _| rows.rewards[which[i]] / units.reward);
+    let errors = rewards - &x * &fit.estimate;
+    (x * &fit.whitening, errors)
+}
+
+/// Sums over clusters.
+struct Sums {
+    covariance: Matrix,
+    alone: Vec<Vector>,
+    /// Σ ω and Σ ω² for each contrast.
+    first: Vec<f64>,
+    second: Vec<f64>,
+    /// Whitened contrasts of length 1.
+    contrasts: Matrix,
+}
+
+impl Sums {
+    /// Rows that are clusters of their own: u = z e / (1 - h) with h = zᵀz, and ω = (cᵀz)² / (1 - h).
+    fn rows(&mut self, mut z: Matrix, errors: &Vector) {
+        let mut projected = &z * &self.contrasts;
+        for i in 0..z.nrows() {
+            let slack = 1.0 - z.row(i).norm_squared();
+            let mut factor = 0.0;
+            if slack > ALONE {
+                factor = errors[i] / slack;
+                projected.row_mut(i).scale_mut(slack.sqrt().recip());
+            } else {
+                self.alone.push(z.row(i).transpose().normalize());
+                projected.row_mut(i).fill(0.0);
+            }
+            z.row_mut(i).scale_mut(factor);
+        }
+        self.covariance.gemm_tr(1.0, &z, &z, 1.0);
+        for (j, column) in projected.column_iter().enumerate() {
+            for entry in column.iter() {
+                self.add(j, entry * entry);
+            }
+        }
+    }
+
+    /// Rows of one round.
+    fn cluster(&mut self, z: &Matrix, errors: &Vector) {
+        let (n, k) = z.shape();
+        // The small one of two equal forms: (I - ZZᵀ)⁻¹ on rows, or (I - ZᵀZ)⁻¹ on coefficients.
+        let by_rows = n <= k;
+        let slack = if by_rows {
+            Matrix::identity(n, n) - z * z.transpose()
+        } else {
+            Matrix::identity(k, k) - z.tr_mul(z)
+        };
+        let projected = if by_rows { z * &self.contrasts } else { self.contrasts.clone() };
+        let moment = if by_rows { errors.clone() } else { z.tr_mul(errors) };
+        let (solved, halves) = match Cholesky::new(slack.clone()) {
+            Some(factor) if factor.l_dirty().diagonal().min().powi(2) > ALONE => {
+                let mut halves = projected;
+                factor.l_dirty().solve_lower_triangular_mut(&mut halves);
+                (factor.solve(&moment), halves)
+            }
+            _ => {
+                // What this cluster decides alone has no residual; the rest is solved on its own.
+                let eigen = slack.symmetric_eigen();
+                for (value, vector) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
+                    if *value <= ALONE {
+                        let direction = if by_rows { z.tr_mul(&vector) } else { vector.into_owned() };
+                        self.alone.push(direction.normalize());
+                    }
+                }
+                let inverse = |value: f64| if value > ALONE { value.recip() } else { 0.0 };
+                let vectors = &eigen.eigenvectors;
+                let mut turned = vectors.tr_mul(&moment);
+                turned.zip_apply(&eigen.eigenvalues, |entry, value| *entry *= inverse(value));
+                let mut halves = vectors.tr_mul(&projected);
+                for (i, &value) in eigen.eigenvalues.iter().enumerate() {
+                    halves.row_mut(i).scale_mut(inverse(value).sqrt());
+                }
+                (vectors * turned, halves)
+            }
+        };
+        let u = if by_rows { z.tr_mul(&solved) } else { solved };
+        self.covariance.ger(1.0, &u, &u, 1.0);
+        // ω = cᵀZᵀ(I - ZZᵀ)⁻¹Zc = cᵀ(I - ZᵀZ)⁻¹c - 1 for a c of length 1.
+        for (j, column) in halves.column_iter().enumerate() {
+            let squares = column.norm_squared();
+            self.add(j, if by_rows { squares } else { (squares - 1.0).max(0.0) });
+        }
+    }
+
+    fn add(&mut self, contrast: usize, omega: f64) {
+        self.first[contrast] += omega;
+        self.second[contrast] += omega * omega;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt as _, SeedableRng as _};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use truenorth::RidgeStatistic;
+
+    fn noise(rng: &mut Xoshiro256PlusPlus) -> f64 {
+        rng.random::<f64>() + rng.random::<f64>() - 1.0
+    }
+
+    struct Example {
+        features: Vec<f64>,
+        rewards: Vec<f64>,
+        rounds: Vec<usize>,
+    }
+
+    fn example(n: usize, d: usize, rounds: usize) -> Example {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+        let features: Vec<f64> = (0..n * d).map(|_| noise(&mut rng)).collect();
+        let rewards = features.chunks(d).map(|x| x[0] + noise(&mut rng) * (1.0 + x[0].abs())).collect();
+        Example { features, rewards, rounds: (0..n).map(|i| (i * 7) % rounds).collect() }
+    }
+
+    fn fitted(
+        example: &Example,
+        d: usize,
+        keep: impl Fn(usize) -> bool,
+        units: Option<&Units>,
+    ) -> (Fit, Units) {
+        let mut data = RidgeStatistic::new(d).unwrap();
+        for (i, x) in example.features.chunks(d).enumerate().filter(|(i, _)| keep(*i)) {
+            data.observe(x, example.rewards[i]).unwrap();
+        }
+        let units = units.cloned().unwrap_or_else(|| Units::of(&data, None, 1.0));
+        (Fit::new(&data, &units), units)
+    }
+
+    /// Σ_c (θ₍₋c₎ - θ)(θ₍₋c₎ - θ)ᵀ, by leaving every cluster out in turn.
+    fn jackknife(example: &Example, d: usize, cluster: impl Fn(usize) -> usize, clusters: usize) -> Matrix {
+        let (all, units) = fitted(example, d, |_| true, None);
+        let mut sum = Matrix::zeros(d, d);
+        for left_out in 0..clusters {
+            let (without, _) = fitted(example, d, |i| cluster(i) != left_out, Some(&units));
+            let change = without.estimate - &all.estimate;
+            sum.ger(1.0, &change, &change, 1.0);
+        }
+        sum
+    }
+
+    fn compare(example: &Example, d: usize, rounds: Option<&[usize]>, expected: &Matrix) {
+        let (fit, units) = fitted(example, d, |_| true, None);
+        let contrasts = fit.whitening.transpose();
+        let rows = Rows { features: &example.features, rewards: &example.rewards, rounds };
+        let spread = Spread::of(rows, &fit, &units, &contrasts);
+        let found = &fit.whitening * &spread.covariance * fit.whitening.transpose();
+        assert!((&found - expected).amax() < 1e-10 * expected.amax(), "{found} against {expected}");
+        assert!(spread.alone.is_empty());
+    }
+
+    #[test]
+    fn hc3_is_leaving_every_row_out_in_turn() {
+        let (n, d) = (600, 3);
+        let example = example(n, d, 1);
+        compare(&example, d, None, &jackknife(&example, d, |i| i, n));
+    }
+
+    #[test]
+    fn cr3_is_leaving_every_cluster_out_in_turn() {
+        // Clusters smaller and larger than the number of features take the two forms.
+        for (n, d, g) in [(60, 4, 20), (60, 4, 8), (40, 1, 9)] {
+            let example = example(n, d, g);
+            let expected = jackknife(&example, d, |i| example.rounds[i], g) * ((g as f64 - 1.0) / g as f64);
+            compare(&example, d, Some(&example.rounds), &expected);
+        }
+    }
+
+    #[test]
+    fn clusters_that_decide_a_direction_alone_are_told() {
+        // The second feature is there in one row, or one round, only.
+        for rounds in [None, Some(vec![0, 0, 1, 1, 2, 2, 2]), Some(vec![3, 0, 1, 1, 2, 3, 3])] {
+            let mut features = vec![0.0; 14];
+            for i in 0..7 {
+                features[2 * i] = 1.0;
+            }
+            features[1] = 1.0;
+            let rewards = vec![5.0, 1.0, 2.0, 1.5, 0.5, 1.2, 0.9];
+            let example = Example { features, rewards, rounds: Vec::new() };
+            let (fit, units) = fitted(&example, 2, |_| true, None);
+            let contrasts = fit.whitening.transpose();
+            let rows =
+                Rows { features: &example.features, rewards: &example.rewards, rounds: rounds.as_deref() };
+            let spread = Spread::of(rows, &fit, &units, &contrasts);
+            assert_eq!(spread.alone.len(), 1);
+            assert!(spread.rests_on_one(&contrasts.column(1).into_owned()));
+            assert!(!spread.rests_on_one(&contrasts.column(0).into_owned()));
+            assert!(spread.covariance.iter().all(|entry| entry.is_finite()));
+        }
+    }
+
+    #[test]
+    fn degrees_of_freedom_are_those_of_the_rows_that_matter() {
+        // An indicator in 4 of 400 rows: as a mean of 4.
+        let mut example = example(400, 2, 1);
+        for (i, x) in example.features.chunks_mut(2).enumerate() {
+            (x[0], x[1]) = (1.0, f64::from(u8::from(i % 100 == 0)));
+        }
+        let (fit, units) = fitted(&example, 2, |_| true, None);
+        let rows = Rows { features: &example.features, rewards: &example.rewards, rounds: None };
+        let spread = Spread::of(rows, &fit, &units, &fit.whitening.transpose());
+        assert!((spread.freedom[1] - 3.0).abs() < 0.1 && spread.freedom[0] > 380.0, "{:?}", spread.freedom);
+    }
+}
