@@ -7,10 +7,11 @@ use crate::view::CertificateView;
 /// Budgets outside of this are refused by certificates.
 const BUDGETS: (f64, f64) = (1e-20, 1e20);
 
-/// After a pilot: v_j = |Δ_j| + c se_j with the critical value c of all features together, M = diag(1/v²) and
-/// ρ = √d. The box of these budgets holds the drift with probability 1 - level, and lies in the ellipsoid.
+/// After a pilot: v_j = |Δ_j| + c se_j with the critical value c of all features together, M = diag(1/v²), and
+/// ρ what the drift's length in M stays below with probability 1 - level; ρ = √d would hold the whole box of
+/// these budgets, but features seldom reach their budgets all at once.
 ///
-/// Features that could not be tested get `rest`, in the units of the files.
+/// Features that could not be tested get `rest`, in the units of the files, and count in full.
 pub(crate) fn measured(tested: &Tested, units: &Units, rest: f64) -> CertificateView {
     let d = tested.findings.len();
     let budget = |j: usize| {
@@ -25,7 +26,8 @@ pub(crate) fn measured(tested: &Tested, units: &Units, rest: f64) -> Certificate
     for (j, row) in matrix.iter_mut().enumerate() {
         row[j] = budget(j).powi(-2);
     }
-    CertificateView { matrix, rho: (d as f64).sqrt() }
+    let untested = (d - tested.count()) as f64;
+    CertificateView { matrix, rho: (tested.length.powi(2) + untested).sqrt() }
 }
 
 /// Without a pilot: M = I and ρ the stated length.

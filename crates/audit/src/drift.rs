@@ -7,7 +7,7 @@
 use truenorth::{Matrix, Vector};
 
 use crate::fit::{Fit, Units};
-use crate::maximum::Maximum;
+use crate::maximum::{Maximum, length_bound};
 use crate::robust::{Rows, Spread};
 use crate::spectrum::Spectrum;
 use crate::tail;
@@ -206,9 +206,18 @@ impl<'a> Comparison<'a> {
         });
         let maximum = Maximum::of(&correlation, &scores, terms.level);
         let common = tail::normal(maximum.critical);
+        let criticals: Vec<f64> =
+            freedom.iter().map(|&freedom| tail::student_critical(common, freedom)).collect();
+        let length = {
+            let ratios: Vec<f64> =
+                drifts.iter().zip(&stderr).map(|(d, &se)| ratio(*d, se) * d.signum()).collect();
+            let budgets: Vec<f64> = ratios.iter().zip(&criticals).map(|(ratio, c)| ratio.abs() + c).collect();
+            let widths: Vec<f64> = criticals.iter().map(|c| c / maximum.critical).collect();
+            length_bound(&correlation, &ratios, &budgets, &widths, terms.level)
+        };
         let mut findings = vec![None; family.weights.ncols()];
         for (i, &k) in which.iter().enumerate() {
-            let critical = tail::student_critical(common, freedom[i]);
+            let critical = criticals[i];
             // TOST: |Δ| + t_{1-α} se ≤ margin · noise / size.
             let margin =
                 if family.sizes[k] > 0.0 { terms.margin * terms.noise / family.sizes[k] } else { 0.0 };
@@ -234,7 +243,7 @@ impl<'a> Comparison<'a> {
         let shares: f64 = freedom.iter().map(|freedom| freedom.recip()).sum();
         let kept = 1.0 - 0.5 * (self.spread.independent as f64 / self.pilot.rows).min(1.0);
         let p_value = wald(&correlation, &drifts, &stderr, kept * freedom.len() as f64 / shares);
-        Tested { findings, p_value }
+        Tested { findings, p_value, length }
     }
 }
 
@@ -245,12 +254,14 @@ pub(crate) struct Tested {
     pub(crate) findings: Vec<Option<Finding>>,
     /// p-value of no drift in any of them.
     pub(crate) p_value: Option<f64>,
+    /// Bound on √ Σ (Δ / (|Δ̂| + width))² over what was tested.
+    pub(crate) length: f64,
 }
 
 impl Tested {
     /// Where nothing can be tested.
     pub(crate) fn nothing(family: &Family) -> Self {
-        Self { findings: vec![None; family.raw.len()], p_value: None }
+        Self { findings: vec![None; family.raw.len()], p_value: None, length: 0.0 }
     }
 
     /// How many could be tested.

@@ -35,23 +35,17 @@ impl Maximum {
         }
         let mut order: Vec<usize> = (0..m).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        let root = root(&Matrix::from_fn(m, m, |i, j| correlation[(order[i], order[j])]));
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let sorted = Matrix::from_fn(m, m, |i, j| correlation[(order[i], order[j])]);
         let mut exceeded = vec![0usize; m];
         let mut maxima = Vec::with_capacity(DRAWS);
-        let mut draws = Matrix::zeros(m, BLOCK);
-        for _ in 0..DRAWS / BLOCK {
-            let normals = Matrix::from_fn(m, BLOCK, |_, _| StandardNormal.sample(&mut rng));
-            draws.gemm(1.0, &root, &normals, 0.0);
-            for draw in draws.column_iter() {
-                let mut largest = 0.0f64;
-                for i in (0..m).rev() {
-                    largest = largest.max(draw[i].abs());
-                    exceeded[i] += usize::from(largest >= scores[order[i]]);
-                }
-                maxima.push(largest);
+        for_each_draw(&sorted, |draw| {
+            let mut largest = 0.0f64;
+            for i in (0..m).rev() {
+                largest = largest.max(draw[i].abs());
+                exceeded[i] += usize::from(largest >= scores[order[i]]);
             }
-        }
+            maxima.push(largest);
+        });
         let mut adjusted = vec![1.0; m];
         let mut smallest = 0.0f64;
         for (i, &score) in order.iter().enumerate() {
@@ -61,13 +55,54 @@ impl Maximum {
             adjusted[score] = smallest;
         }
         let bonferroni = tail::normal_critical(level / m as f64);
-        // The number of draws that may lie above, so that 1 + above ≤ level (N + 1).
-        let above = (1..=DRAWS).take_while(|&above| above as f64 <= level * (DRAWS + 1) as f64).count();
-        let critical = match above {
-            0 => bonferroni,
-            above => maxima.select_nth_unstable_by(DRAWS - above, f64::total_cmp).1.min(bonferroni),
-        };
+        let critical = quantile(maxima, level).map_or(bonferroni, |drawn| drawn.min(bonferroni));
         Self { critical, adjusted }
+    }
+}
+
+/// A bound on the length of the drift in units of the budgets, √ Σ (Δ_j / v_j)², that holds with probability
+/// 1 - level, where Δ_j is the estimate with an error drawn anew; not above √m, which the budgets' box gives.
+///
+/// `ratios` are Δ_j / se_j, `budgets` v_j / se_j, and `widths` how much wider than normal each error is.
+pub(crate) fn length_bound(
+    correlation: &Matrix,
+    ratios: &[f64],
+    budgets: &[f64],
+    widths: &[f64],
+    level: f64,
+) -> f64 {
+    let mut squares = Vec::with_capacity(DRAWS);
+    if !ratios.is_empty() {
+        for_each_draw(correlation, |draw| {
+            let terms = ratios.iter().zip(budgets).zip(widths).zip(draw);
+            squares.push(
+                terms.map(|(((ratio, budget), width), z)| ((ratio + width * z) / budget).powi(2)).sum(),
+            );
+        });
+    }
+    let most = ratios.len() as f64;
+    quantile(squares, level).map_or(most, |drawn| drawn.min(most)).sqrt()
+}
+
+/// What draws exceed with this probability at most; none where there are too few to tell.
+fn quantile(mut draws: Vec<f64>, level: f64) -> Option<f64> {
+    // The number of draws that may lie above, so that 1 + above ≤ level (N + 1).
+    let above =
+        (1..=draws.len()).take_while(|&above| above as f64 <= level * (draws.len() + 1) as f64).count();
+    let place = draws.len().checked_sub(above).filter(|_| above > 0)?;
+    Some(*draws.select_nth_unstable_by(place, f64::total_cmp).1)
+}
+
+/// Draws correlated normal scores, the same ones every time.
+fn for_each_draw(correlation: &Matrix, mut take: impl FnMut(&[f64])) {
+    let m = correlation.nrows();
+    let root = root(correlation);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+    let mut draws = Matrix::zeros(m, BLOCK);
+    for _ in 0..DRAWS / BLOCK {
+        let normals = Matrix::from_fn(m, BLOCK, |_, _| StandardNormal.sample(&mut rng));
+        draws.gemm(1.0, &root, &normals, 0.0);
+        draws.as_slice().chunks_exact(m).for_each(&mut take);
     }
 }
 

@@ -9,9 +9,11 @@ use truenorth::theory::{
     AlignedBias, DiagonalProblem, FallbackParams, OnlineFallback, PROOF_CONSTANT, PROOF_SUBSET_SIZE,
     PooledRadius, Spectrum, better_regime, spectral_bound,
 };
-use truenorth::{Policy, Preset};
+use truenorth::{CertificateRule, Params, Policy, Preset};
+use truenorth_logs::Summary;
 use truenorth_sim::{Figure, Panel, Reading, Study, prepare_run};
 
+use crate::certificate_file;
 use crate::experiment::{RunBound, play_figures};
 use crate::failure::Failure;
 use crate::problem::read_params;
@@ -55,6 +57,26 @@ enum Source {
         /// Actions a round
         #[arg(long, default_value_t = 5)]
         actions: usize,
+    },
+    /// A summary of logs and a certificate, as `truenorth audit` writes it, before a single round is played
+    Summary {
+        /// The logs, as `truenorth summarize` wrote them
+        summary: PathBuf,
+        /// How far they may have drifted
+        #[arg(long, value_name = "FILE")]
+        certificate: PathBuf,
+        /// Rounds that will be played
+        #[arg(long, default_value_t = 20_000)]
+        horizon: u64,
+        /// Actions a round
+        #[arg(long, default_value_t = 5)]
+        actions: usize,
+        /// Noise of the rewards [default: from the logs' residuals]
+        #[arg(long, value_name = "SIGMA")]
+        noise: Option<f64>,
+        /// Length of the coefficients at most, in the units of the columns [default: twice that of the logs']
+        #[arg(long, value_name = "S")]
+        norm_bound: Option<f64>,
     },
     /// The lower bound of Theorem 3 for unit-vector actions
     Lower {
@@ -144,11 +166,30 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
                     "the bounds before play need a layered policy with full pooling and a fixed certificate",
                 )
             })?;
-            if arguments.json {
-                json(&forecast)?
-            } else {
-                forecast_text(&[("problem".to_owned(), &forecast)])
-            }
+            one_forecast("problem", &forecast, arguments.json)?
+        }
+        Source::Summary { summary: path, certificate, horizon, actions, noise, norm_bound } => {
+            let summary = Summary::read(path)?;
+            let wrong = |error: truenorth::Error| Failure::in_file(path, error);
+            let scale = summary.scale();
+            let names = summary.names();
+            let params = Params {
+                offline: summary.statistic().map_err(wrong)?,
+                certificate: CertificateRule::Fixed(certificate_file::read(
+                    certificate,
+                    Some(&names),
+                    scale,
+                )?),
+                horizon: Some(*horizon),
+                noise: *noise,
+                norm_bound: norm_bound.map(|bound| bound / scale),
+                ..Preset::EllipsoidalMinUcb.params(names.len()).map_err(wrong)?
+            };
+            let policy = Policy::new(params).map_err(wrong)?;
+            let forecast = forecast(&policy, *actions, *horizon, arguments.constant).map_err(wrong)?;
+            let forecast =
+                forecast.ok_or_else(|| Failure::in_file(path, "there is no bound for these logs"))?;
+            one_forecast("summary", &forecast, arguments.json)?
         }
         Source::Lower { horizon, counts, budgets, smallest_subset, lower_constant } => {
             let problem =
@@ -159,6 +200,10 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
         }
     };
     output.write_all(text.as_bytes()).map_err(Failure::Output)
+}
+
+fn one_forecast(name: &str, forecast: &Forecast, as_json: bool) -> Result<String, Failure> {
+    if as_json { json(forecast) } else { Ok(forecast_text(&[(name.to_owned(), forecast)])) }
 }
 
 fn figure_text(figure: &Figure, arguments: &Arguments) -> Result<String, Failure> {

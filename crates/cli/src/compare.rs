@@ -13,6 +13,7 @@ use truenorth::{Branches, Certificate, CertificateRule, FeatureView, Params, Pre
 use truenorth_logs::{Selection, Table};
 use truenorth_sim::{RecordedOutcome, RecordedRound, Recording, Summary};
 
+use crate::certificate_file;
 use crate::experiment::{STOP, catch_interrupts, progress_bar};
 use crate::failure::Failure;
 use crate::output::make_folder;
@@ -67,6 +68,9 @@ pub(crate) struct Arguments {
     /// Length of the drift, told to policies with a fixed certificate, for features as they are in the files
     #[arg(long, value_name = "RHO")]
     drift: Option<f64>,
+    /// What such policies are told instead: certificate.toml of `truenorth audit`
+    #[arg(long, value_name = "FILE", conflicts_with = "drift")]
+    certificate: Option<PathBuf>,
     /// Folder for compare.svg, learned.svg and their .png
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -140,7 +144,7 @@ pub(crate) fn policies_help() -> String {
     let names =
         |presets: &[Preset]| presets.iter().map(|preset| preset.name()).collect::<Vec<_>>().join(", ");
     format!(
-        "Policies:\n  played unless others are named: {}\n  also: {}\n  with --drift: {} (min-ucb for actions that \
+        "Policies:\n  played unless others are named: {}\n  also: {}\n  with --drift or --certificate: {} (min-ucb for actions that \
          are unit vectors)",
         names(&POLICIES),
         names(&left),
@@ -256,13 +260,19 @@ fn entries(arguments: &Arguments, data: &Data) -> Result<Vec<Entry>, Failure> {
         params.noise = arguments.noise;
         params.norm_bound = arguments.norm_bound.map(|bound| bound * data.unit);
         if is_told(&params) {
-            let Some(drift) = arguments.drift else {
-                return Err(Failure::Call(format!(
-                    "policy {name:?} has to be told how far the logs may have drifted: give `--drift`"
-                )));
+            let certificate = match (&arguments.certificate, arguments.drift) {
+                (Some(path), _) => certificate_file::read(path, Some(&data.names), data.unit.recip())?,
+                (None, Some(drift)) => {
+                    Certificate::isotropic(data.recording.dimension, drift * data.unit).map_err(fail)?
+                }
+                (None, None) => {
+                    return Err(Failure::Call(format!(
+                        "policy {name:?} has to be told how far the logs may have drifted: give `--drift` or \
+                         `--certificate`"
+                    )));
+                }
             };
-            let certificate = Certificate::isotropic(data.recording.dimension, drift * data.unit);
-            params.certificate = CertificateRule::Fixed(certificate.map_err(fail)?);
+            params.certificate = CertificateRule::Fixed(certificate);
         }
         if params.branches == Branches::Arms
             && let Some((path, row)) = &data.no_arm

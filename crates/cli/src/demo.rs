@@ -215,7 +215,7 @@ fn page(
 }
 
 /// Breaks long lines at 96 characters; tables are shorter.
-fn wrapped(text: &str) -> String {
+pub(crate) fn wrapped(text: &str) -> String {
     let mut result = String::new();
     for line in text.lines() {
         let mut width = 0;

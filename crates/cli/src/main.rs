@@ -3,7 +3,9 @@
 //! Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 the work
 //! failed, 2 the call or its input is wrong.
 
+mod audit;
 mod bounds;
+mod certificate_file;
 mod compare;
 mod demo;
 mod experiment;
@@ -88,6 +90,13 @@ enum Command {
         after_help = format!("{}\n\nExample:\n  truenorth compare --offline logs.csv.gz --online rounds.parquet --features 'f_*' --reward reward --round round --out compared", compare::policies_help())
     )]
     Compare(compare::Arguments),
+    /// Tell which directions of the logs can be trusted, and how much they are worth
+    ///
+    /// Without live data it tells what the logs cover; with `--pilot`, also what has drifted since.
+    #[command(
+        after_help = "Examples:\n  truenorth audit logs.tn\n  truenorth audit logs.tn --pilot live.csv --out report.html\n  truenorth audit logs.tn --pilot live.parquet --json | jq .verdict"
+    )]
+    Audit(audit::Arguments),
     /// Turn logs of any size into a small summary; also merges summaries
     ///
     /// Reads CSV, JSON Lines (both also as .gz), Parquet, Arrow, Vowpal Wabbit text and dsjson, and Open
@@ -138,6 +147,7 @@ fn run(cli: &Cli, output: &mut impl io::Write) -> Result<(), Failure> {
             reproduce::run_figures(&[figure], work, output)
         }
         Command::Compare(arguments) => compare::run(arguments, output),
+        Command::Audit(arguments) => audit::run(arguments, output),
         Command::Summarize(arguments) => summarize::run(arguments, output),
         Command::Bounds(arguments) => bounds::run(arguments, output),
     }

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use truenorth::{
-    Branches, Certificate, CertificateRule, Epochs, Explore, Layering, Matrix, Params, Pooling,
-    RidgeStatistic, Schedule, Width,
+    Branches, Certificate, CertificateRule, Epochs, Explore, Layering, Params, Pooling, RidgeStatistic,
+    Schedule, Width,
 };
+use truenorth_logs::{Batches, Problem, Selection};
 
+use crate::certificate_file;
 use crate::failure::Failure;
 
 /// `problem.json`, as written.
@@ -24,11 +26,19 @@ struct Switches {
     layering: Layering,
     branches: Branches,
     pooling: Pooling,
-    certificate: Option<CertificateSwitch>,
+    certificate: Option<CertificateEntry>,
     width: Option<Width>,
     explore: Option<Explore>,
     seed: Option<u64>,
     exploration_scale: Option<f64>,
+}
+
+/// A certificate, or the name of a file in the folder that holds one.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum CertificateEntry {
+    File(PathBuf),
+    Switch(CertificateSwitch),
 }
 
 #[derive(Debug, Deserialize)]
@@ -53,17 +63,20 @@ pub(crate) fn read_params(folder: &Path) -> Result<Params, Failure> {
     let path = folder.join("problem.json");
     let text = fs::read_to_string(&path).map_err(Failure::file(&path))?;
     let switches: Switches = serde_json::from_str(&text).map_err(|error| Failure::json(&path, 1, &error))?;
-    let offline = read_logs(&folder.join("offline.csv"))?;
+    let (names, offline) = read_logs(&folder.join("offline.csv"))?;
     let dimension = offline.dimension();
     let certificate = match switches.certificate {
         None => CertificateRule::None,
-        Some(CertificateSwitch::Fixed { matrix, rho }) => CertificateRule::Fixed(
+        Some(CertificateEntry::File(file)) => {
+            CertificateRule::Fixed(certificate_file::read(&folder.join(file), Some(&names), 1.0)?)
+        }
+        Some(CertificateEntry::Switch(CertificateSwitch::Fixed { matrix, rho })) => CertificateRule::Fixed(
             certificate(&matrix, rho).map_err(|reason| Failure::in_file(&path, reason))?,
         ),
-        Some(CertificateSwitch::Learned { epochs }) => {
+        Some(CertificateEntry::Switch(CertificateSwitch::Learned { epochs })) => {
             CertificateRule::Learned(epochs.map_or(Epochs::Doubling, Epochs::Given))
         }
-        Some(CertificateSwitch::Adaptive) => CertificateRule::Adaptive,
+        Some(CertificateEntry::Switch(CertificateSwitch::Adaptive)) => CertificateRule::Adaptive,
     };
     Ok(Params {
         dimension,
@@ -86,57 +99,28 @@ pub(crate) fn read_params(folder: &Path) -> Result<Params, Failure> {
 }
 
 fn certificate(rows: &[Vec<f64>], rho: f64) -> Result<Certificate, String> {
-    let side = rows.len();
-    if let Some((index, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != side) {
-        let found = row.len();
-        return Err(format!(
-            "the certificate's matrix has {side} rows, but row {index} holds {found} numbers"
-        ));
-    }
-    let matrix = Matrix::from_row_iterator(side, side, rows.iter().flatten().copied());
-    Certificate::new(matrix, rho).map_err(|error| error.to_string())
+    Certificate::new(certificate_file::square(rows)?, rho).map_err(|error| error.to_string())
 }
 
-/// Reads the logs: feature columns in their order, and one column named `reward`.
-fn read_logs(path: &Path) -> Result<RidgeStatistic, Failure> {
-    let file = File::open(path).map_err(Failure::file(path))?;
-    let mut reader = csv::Reader::from_reader(file);
-    let damaged = |error: csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        match error.kind() {
-            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => Failure::in_line(
-                path,
-                line,
-                format!("there are {len} fields, but the header has {expected_len}"),
-            ),
-            _ => Failure::in_line(path, line, &error),
+/// Reads the logs, which may have no rows: feature columns in their order, and one column named `reward`.
+fn read_logs(path: &Path) -> Result<(Vec<String>, RidgeStatistic), Failure> {
+    let batches = Batches::open(path, &Selection::new("*", "reward"))?;
+    let names = batches.names().to_vec();
+    let mut logs = RidgeStatistic::new(names.len()).map_err(|error| Failure::in_file(path, error))?;
+    let mut features = vec![0.0; names.len()];
+    for batch in batches {
+        let batch = match batch {
+            Err(error) if matches!(error.problem, Problem::NoRows) => break,
+            batch => batch?,
+        };
+        for (row, &reward) in batch.rewards.iter().enumerate() {
+            for (feature, column) in features.iter_mut().zip(&batch.columns) {
+                *feature = column[row];
+            }
+            logs.observe(&features, reward).map_err(|error| Failure::in_file(path, error))?;
         }
-    };
-    let headers = reader.headers().map_err(damaged)?.clone();
-    let Some(reward_column) = headers.iter().position(|name| name.trim() == "reward") else {
-        return Err(Failure::in_line(path, 1, "there is no column named `reward`"));
-    };
-    let mut logs = RidgeStatistic::new(headers.len() - 1)
-        .map_err(|_| Failure::in_line(path, 1, "there is no feature column beside `reward`"))?;
-    let mut features = Vec::with_capacity(logs.dimension());
-    for record in reader.records() {
-        let record = record.map_err(damaged)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        features.clear();
-        let mut reward = 0.0;
-        for (column, field) in record.iter().enumerate() {
-            let value: f64 = field.trim().parse().map_err(|_| {
-                Failure::in_line(
-                    path,
-                    line,
-                    format!("column {} holds {field:?}, not a number", &headers[column]),
-                )
-            })?;
-            if column == reward_column { reward = value } else { features.push(value) }
-        }
-        logs.observe(&features, reward).map_err(|error| Failure::in_line(path, line, error))?;
     }
-    Ok(logs)
+    Ok((names, logs))
 }
 
 /// The rounds of a problem, read one at a time.

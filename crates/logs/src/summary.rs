@@ -122,17 +122,25 @@ impl Summary {
     /// A row that stands for w dropped ones counts w times in the averages, but it is one observation: all
     /// sums are multiplied by Σw / Σw² (Kish's effective sample size over the total weight).
     pub fn statistic(&self) -> truenorth::Result<RidgeStatistic> {
-        let scale = self.scale();
+        self.statistic_as(self)
+    }
+
+    /// The same with the features and the scale of another summary; features that this one never had are 0.
+    pub fn statistic_as(&self, other: &Self) -> truenorth::Result<RidgeStatistic> {
+        let scale = other.scale();
         let weight = self.products.get(ONE, ONE);
         let kish = if self.weight_squares > 0.0 { weight / self.weight_squares } else { 1.0 };
         // Each feature is a sum of columns with factors: itself, and the mean where it is missing.
-        let column = |feature: usize| {
-            let mark = self.mark(feature).map(|mark| (mark, self.mean(feature)));
-            [(FEATURES + feature, 1.0)].into_iter().chain(mark).collect::<Vec<_>>()
+        let at: BTreeMap<&str, usize> = self.features.iter().map(|f| f.name.as_str()).zip(0..).collect();
+        let column = |wanted: &SummaryFeature| {
+            at.get(wanted.name.as_str()).map_or_else(Vec::new, |&feature| {
+                let mark = self.mark(feature).map(|mark| (mark, self.mean(feature)));
+                [(FEATURES + feature, 1.0)].into_iter().chain(mark).collect()
+            })
         };
-        let intercept = self.recipe.intercept.then(|| vec![(ONE, 1.0)]);
+        let intercept = other.recipe.intercept.then(|| vec![(ONE, 1.0)]);
         let columns: Vec<Vec<(usize, f64)>> =
-            intercept.into_iter().chain((0..self.features.len()).map(column)).collect();
+            intercept.into_iter().chain(other.features.iter().map(column)).collect();
         let product = |left: &[(usize, f64)], right: &[(usize, f64)]| {
             let pairs = left.iter().flat_map(|&(i, a)| right.iter().map(move |&(j, b)| (i, j, a * b)));
             kish * pairs.map(|(i, j, factor)| factor * self.products.get(i, j)).sum::<f64>()

@@ -35,6 +35,8 @@ pub struct PolicySpec {
     /// Which certificate it has, where it needs one; without this the preset's, and the drift of each
     /// coordinate where that is a fixed one.
     pub certificate: Option<CertificateKind>,
+    /// A certificate that it is told in every run instead, whatever the drift.
+    pub given: Option<Certificate>,
     /// Changes of the preset's switches.
     pub layering: Option<Layering>,
     /// See `layering`.
@@ -73,6 +75,7 @@ impl PolicySpec {
             name: preset.name().to_owned(),
             preset,
             certificate: None,
+            given: None,
             layering: None,
             branches: None,
             pooling: None,
@@ -87,10 +90,11 @@ impl PolicySpec {
     /// Whether the library takes the switches together, and with the panel's numbers. What else it checks
     /// depends on what a run draws, so one feature and any drift will do.
     pub fn check(&self, panel: &Panel) -> truenorth::Result<()> {
+        let dimension = self.given.as_ref().map_or(1, |_| panel.world.dimension);
         let told = Told {
-            live: &[1.0],
-            logged: &[0.0],
-            logs: &RidgeStatistic::new(1)?,
+            live: &vec![1.0; dimension],
+            logged: &vec![0.0; dimension],
+            logs: &RidgeStatistic::new(dimension)?,
             horizon: panel.horizon,
             noise: panel.world.noise,
             norm_bound: 1.0,
@@ -125,6 +129,9 @@ impl PolicySpec {
             width: self.width.unwrap_or(preset.width),
             explore: self.explore.unwrap_or(preset.explore),
             certificate: match kind {
+                _ if self.given.is_some() => {
+                    self.given.clone().map_or(CertificateRule::None, CertificateRule::Fixed)
+                }
                 CertificateKind::Learned => CertificateRule::Learned(Epochs::Doubling),
                 CertificateKind::Adaptive => CertificateRule::Adaptive,
                 CertificateKind::Coordinate | CertificateKind::Isotropic => {

@@ -48,7 +48,8 @@ fn two_indicators_by_hand() {
     let beside = pair.live.unwrap();
     assert!((beside.estimate[0] - 3.0).abs() < 1e-12 && (beside.covariance[0][0] - live).abs() < 1e-12);
     let [low, high] = b.interval.unwrap();
-    assert!((pair.budgets[0] - 2f64.sqrt() * high).abs() < 1e-12);
+    assert!((pair.budgets[0] - audit.certificate.rho * high).abs() < 1e-12);
+    assert!(audit.certificate.rho > 1.0 && audit.certificate.rho <= 2f64.sqrt());
     assert!(low > 0.8 && high < 1.2 && (low + high - 2.0).abs() < 1e-12);
     assert_eq!(audit.verdict.usable, Use::Some);
     assert_eq!(

@@ -6,6 +6,7 @@ use truenorth_sim::{CertificateKind, Panel, PolicySpec};
 
 use super::document::{Entry, NOT_NEGATIVE, SHARE};
 use super::scope::{Scope, Table};
+use crate::certificate_file;
 use crate::failure::Failure;
 
 pub(super) const KEYS: [&str; 12] = [
@@ -76,7 +77,12 @@ fn spec(table: &Table<'_>) -> Result<PolicySpec, Failure> {
     if let Some(entry) = table.get("name") {
         entry.name()?.clone_into(&mut spec.name);
     }
-    if let Some(entry) = table.get("certificate") {
+    let named = table.get("certificate").map(|entry| entry.text().map(|text| (entry, text))).transpose()?;
+    if let Some((entry, file)) = named.filter(|(_, text)| text.ends_with(".toml")) {
+        // Beside the experiment that names it.
+        let path = entry.document.path.with_file_name(file);
+        spec.given = Some(certificate_file::read(&path, None, 1.0)?);
+    } else if let Some((entry, _)) = named {
         spec.certificate = Some(match entry.switch()? {
             Told::Coordinate => CertificateKind::Coordinate,
             Told::Isotropic => CertificateKind::Isotropic,
