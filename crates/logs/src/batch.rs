@@ -259,15 +259,9 @@ impl Collector {
             });
         }
         let categories = columns.one_hot.iter().chain(&columns.hashed);
-        for ((&column, levels), index) in categories.zip(&mut batch.levels).zip(0..) {
-            let (name, text) = (&columns.names[column], text(column));
-            let level = match text.as_ref().trim() {
-                "" if tolerance.missing == Missing::Mean => None,
-                "" => return Err(Problem::no_value(name)),
-                level if index < columns.one_hot.len() => Some(vocabulary.named(&[name, "=", level])?),
-                level => Some(vocabulary.hashed(&[name, "=", level])),
-            };
-            levels.push(level);
+        if tolerance.missing != Missing::Mean {
+            let missing = categories.clone().find(|&&column| text(column).as_ref().trim().is_empty());
+            missing.map_or(Ok(()), |&column| Err(Problem::no_value(&columns.names[column])))?;
         }
         let reward = number(&columns.names[columns.reward], columns.reward)?;
         tolerance.check_reward(reward)?;
@@ -282,6 +276,15 @@ impl Collector {
             rounds.push(match keys.get(key) {
                 Some(&round) => round,
                 None => *keys.entry(key.to_owned()).or_insert(next),
+            });
+        }
+        // Last, as a level cannot be taken back.
+        for ((&column, levels), index) in categories.zip(&mut batch.levels).zip(0..) {
+            let (name, text) = (&columns.names[column], text(column));
+            levels.push(match text.as_ref().trim() {
+                "" => None,
+                level if index < columns.one_hot.len() => Some(vocabulary.named(&[name, "=", level])?),
+                level => Some(vocabulary.hashed(&[name, "=", level])),
             });
         }
         Ok(())

@@ -94,6 +94,16 @@ pub enum Problem {
     /// There are columns, but nothing below them.
     #[error("there are columns, but no rows")]
     NoRows,
+    /// There are rows, but every one is left out.
+    #[error("no row is left: {rows} were left out, the first at {first} ({reason})")]
+    NoRowsLeft {
+        /// How many there are.
+        rows: u64,
+        /// The first of them.
+        first: String,
+        /// Why it was left out.
+        reason: String,
+    },
     /// The compressed bytes end early or do not add up.
     #[error("the gzip data is damaged: {0}")]
     Gzip(io::Error),
@@ -304,7 +314,7 @@ impl Problem {
 
     /// Whether it is that a value is absent, however that is written.
     pub(crate) fn is_missing(&self) -> bool {
-        const WORDS: [&str; 7] = ["na", "n/a", "nan", "null", "none", "nil", "-"];
+        const WORDS: [&str; 8] = ["", "na", "n/a", "nan", "null", "none", "nil", "-"];
         match self {
             Self::NoValue { .. } => true,
             Self::NotANumber { value, .. } | Self::NotFinite { value, .. } => {

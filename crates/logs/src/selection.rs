@@ -15,6 +15,8 @@ pub struct Selection {
     reward: String,
     round: Option<String>,
     without: Vec<String>,
+    /// By whose globs the columns were found, if they are named now.
+    found_by: Option<Box<Selection>>,
 }
 
 #[derive(Debug, Clone)]
@@ -45,6 +47,7 @@ impl Selection {
             reward: reward.to_owned(),
             round: None,
             without: Vec::new(),
+            found_by: None,
         }
     }
 
@@ -77,10 +80,17 @@ impl Selection {
         self
     }
 
+    /// Remembers by whose globs the columns were found, so that a late one is noticed.
+    pub(crate) fn found_by(mut self, selection: Option<&Self>) -> Self {
+        self.found_by = selection.cloned().map(Box::new);
+        self
+    }
+
     /// Whether a glob takes a column of this name.
     pub(crate) fn takes(&self, name: &str) -> bool {
-        let mut all = self.features.iter().chain(&self.one_hot).chain(&self.hashed);
-        all.any(|wanted| matches!(wanted, Wanted::Glob(glob) if self.fits(glob, name)))
+        let by = self.found_by.as_deref().unwrap_or(self);
+        let mut all = by.features.iter().chain(&by.one_hot).chain(&by.hashed);
+        all.any(|wanted| matches!(wanted, Wanted::Glob(glob) if by.fits(glob, name)))
     }
 
     /// Column of the reward.

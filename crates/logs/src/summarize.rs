@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use crate::batch::{Collector, Missing, Rejections, Tolerance};
-use crate::error::{Error, Fault, Place, Problem, Result};
+use crate::batch::{Collector, Missing, Rejected, Rejections, Tolerance};
+use crate::error::{Fault, Problem, Result};
 use crate::event::{Event, Events, Next};
 use crate::events::{self, Items};
 use crate::format::Format;
@@ -125,7 +125,7 @@ impl Plan {
                         if index >= last.load(Ordering::Relaxed) {
                             break;
                         }
-                        let part = read_unit(recipe, self.format, &self.tolerance, &units[index]);
+                        let part = self.read_unit(recipe, &units[index]);
                         if part.is_err() {
                             last.fetch_min(index, Ordering::Relaxed);
                         }
@@ -156,8 +156,36 @@ impl Plan {
             }
         });
         let path = paths.first().map_or(Path::new(""), PathBuf::as_path);
-        let nothing = || Fault::from(Problem::NoRows).in_file(path);
-        whole?.filter(|whole| whole.rows() > 0).ok_or_else(nothing)
+        let in_file = |problem: Problem| Err(Fault::from(problem).in_file(path));
+        match whole? {
+            Some(whole) if whole.rows() > 0 => Ok(whole),
+            Some(Summary { rejected, .. }) if !rejected.is_empty() => {
+                let rows = rejected.iter().map(|rejected| rejected.rows).sum();
+                let Rejected { first, reason, .. } = rejected[0].clone();
+                in_file(Problem::NoRowsLeft { rows, first, reason })
+            }
+            _ => in_file(Problem::NoRows),
+        }
+    }
+
+    /// The summary of one piece of work.
+    fn read_unit(&self, recipe: &Recipe, unit: &Unit) -> Result<Summary> {
+        let read = || -> Result<Part, Fault> {
+            let format = format_of(recipe, self.format, unit.path)?;
+            match &recipe.layout {
+                Layout::Table { .. } => {
+                    let selection = recipe.selection().ok_or(Problem::NoFeatures)?;
+                    let selection = selection.found_by(self.selection.as_ref());
+                    read_table(recipe, &selection, format, &self.tolerance, unit)
+                }
+                Layout::Events { hashed, items, .. } => {
+                    let events = events::open(unit.path, format, items.as_ref())?;
+                    read_events(events, recipe, *hashed, &self.tolerance)
+                }
+            }
+        };
+        let part = read().and_then(|part| part.with_names_apart(recipe));
+        Ok(part.map_err(|fault| fault.in_file(unit.path))?.summary(recipe, unit.path))
     }
 }
 
@@ -184,28 +212,12 @@ fn units<'a>(recipe: &Recipe, format: Option<Format>, paths: &'a [PathBuf]) -> R
     Ok(units)
 }
 
-fn format_of(recipe: &Recipe, told: Option<Format>, path: &Path) -> Result<Format, Fault> {
+pub(crate) fn format_of(recipe: &Recipe, told: Option<Format>, path: &Path) -> Result<Format, Fault> {
     match (&recipe.layout, told) {
         (Layout::Events { format, .. }, _) => Ok(*format),
         (_, Some(format)) => Ok(format),
         (_, None) => Format::detect(path, true),
     }
-}
-
-/// The summary of one piece of work.
-fn read_unit(recipe: &Recipe, told: Option<Format>, tolerance: &Tolerance, unit: &Unit) -> Result<Summary> {
-    let read = || -> Result<Part, Fault> {
-        let format = format_of(recipe, told, unit.path)?;
-        match &recipe.layout {
-            Layout::Table { .. } => read_table(recipe, format, tolerance, unit),
-            Layout::Events { hashed, items, .. } => {
-                let events = events::open(unit.path, format, items.as_ref())?;
-                read_events(events, recipe, *hashed, tolerance)
-            }
-        }
-    };
-    let part = read().map_err(|fault| fault.in_file(unit.path))?;
-    Ok(part.summary(recipe, unit.path))
 }
 
 /// What one piece of work came to.
@@ -215,9 +227,14 @@ struct Part {
     rejections: Rejections,
 }
 
-fn read_table(recipe: &Recipe, format: Format, tolerance: &Tolerance, unit: &Unit) -> Result<Part, Fault> {
-    let selection = recipe.selection().ok_or(Problem::NoFeatures)?;
-    let (columns, opened) = source::open(unit.path, format, unit.group, &selection)?;
+fn read_table(
+    recipe: &Recipe,
+    selection: &Selection,
+    format: Format,
+    tolerance: &Tolerance,
+    unit: &Unit,
+) -> Result<Part, Fault> {
+    let (columns, opened) = source::open(unit.path, format, unit.group, selection)?;
     let mut tally = Tally::new(columns.features.len(), tolerance.missing == Missing::Mean);
     let mut collector = Collector::new(columns, *tolerance, recipe.buckets);
     match opened {
@@ -302,6 +319,15 @@ fn read_events(
 }
 
 impl Part {
+    /// Refuses what turned up under the name of a column of numbers: features are told apart by name.
+    fn with_names_apart(self, recipe: &Recipe) -> Result<Self, Fault> {
+        let clashes = |name: &&String| self.vocabulary.features().iter().any(|found| found.name == **name);
+        match recipe.numbers().iter().find(clashes) {
+            Some(name) => Err(Problem::TwoColumns { name: name.clone() }.into()),
+            None => Ok(self),
+        }
+    }
+
     fn summary(self, recipe: &Recipe, path: &Path) -> Summary {
         let Self { tally, vocabulary, rejections } = self;
         let numbers = recipe.numbers();
@@ -342,171 +368,4 @@ impl Part {
             rejected,
         }
     }
-}
-
-/// Live rows, made as a summary's were, for a test of the summary.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rows {
-    /// The features, row after row, multiplied by the summary's scale.
-    pub features: Vec<f64>,
-    /// A reward for each row.
-    pub rewards: Vec<f64>,
-    /// A round for each row, if asked for.
-    pub rounds: Option<Vec<usize>>,
-    /// How often a feature turned up that the summary does not know.
-    pub unknown: u64,
-    /// Rows that were left out.
-    pub rejected: u64,
-}
-
-impl Summary {
-    /// Reads rows of a file with this summary's features, scaled as its statistic is. Rows of a table may
-    /// belong to rounds, by a column.
-    pub fn read_rows(&self, path: &Path, format: Option<Format>, round: Option<&str>) -> Result<Rows> {
-        self.try_read_rows(path, format, round).map_err(|fault| fault.in_file(path))
-    }
-
-    fn try_read_rows(&self, path: &Path, told: Option<Format>, round: Option<&str>) -> Result<Rows, Fault> {
-        let format = format_of(&self.recipe, told, path)?;
-        let tolerance = Tolerance { missing: self.recipe.missing, ..Tolerance::default() };
-        let mut rows = RowsOf::new(self);
-        match &self.recipe.layout {
-            Layout::Table { .. } => {
-                let mut selection = self.recipe.selection().ok_or(Problem::NoFeatures)?;
-                if let Some(round) = round {
-                    selection = selection.with_round(round);
-                    rows.rows.rounds = Some(Vec::new());
-                }
-                let (columns, opened) = source::open(path, format, None, &selection)?;
-                let mut source = opened.into_source();
-                let mut collector = Collector::new(columns, tolerance, self.recipe.buckets);
-                loop {
-                    source.fill(&mut collector)?;
-                    let batch = collector.take();
-                    if batch.is_empty() {
-                        break;
-                    }
-                    let numbers = batch.columns.len();
-                    for row in 0..batch.len() {
-                        let values = batch.columns.iter().enumerate().map(|(feature, column)| {
-                            let value = column[row];
-                            (feature, if value.is_nan() { self.mean(feature) } else { value })
-                        });
-                        let values: Vec<(usize, f64)> = values.collect();
-                        let levels = batch.levels.iter().filter_map(|column| column[row]);
-                        let found =
-                            rows.known(levels.map(|level| (level, 1.0)), &collector.vocabulary, numbers);
-                        rows.push(values.into_iter().chain(found), batch.rewards[row]);
-                    }
-                    if let (Some(rounds), Some(more)) = (&mut rows.rows.rounds, batch.rounds) {
-                        rounds.extend(more);
-                    }
-                }
-                rows.rows.rejected = collector.rejections.0.iter().map(|rejected| rejected.rows).sum();
-            }
-            Layout::Events { hashed, items, .. } => {
-                let mut events = events::open(path, format, items.as_ref())?;
-                let mut vocabulary = Vocabulary::new(self.recipe.buckets);
-                let mut event = Event::default();
-                loop {
-                    match events.next(&mut event)? {
-                        Next::End => break,
-                        Next::Rejected(_) => rows.rows.rejected += 1,
-                        Next::Event => {
-                            let mut features = Vec::new();
-                            for (name, value) in event.features() {
-                                let feature = if *hashed {
-                                    vocabulary.hashed(&[name])
-                                } else {
-                                    vocabulary.named(&[name])?
-                                };
-                                features.push((feature, value));
-                            }
-                            let found = rows.known(features.into_iter(), &vocabulary, 0);
-                            rows.push(found.into_iter(), event.reward);
-                        }
-                    }
-                }
-            }
-        }
-        if rows.rows.rewards.is_empty() {
-            return Err(Problem::NoRows.at(Place::File));
-        }
-        Ok(rows.rows)
-    }
-}
-
-/// Puts rows together in the order of a summary's features.
-struct RowsOf<'a> {
-    summary: &'a Summary,
-    positions: BTreeMap<&'a str, usize>,
-    scale: f64,
-    rows: Rows,
-}
-
-impl<'a> RowsOf<'a> {
-    fn new(summary: &'a Summary) -> Self {
-        let positions = summary.features.iter().map(|feature| feature.name.as_str()).zip(0..).collect();
-        Self { summary, positions, scale: summary.scale(), rows: Rows::default() }
-    }
-
-    /// Features that turned up, as features of the summary.
-    fn known(
-        &mut self,
-        features: impl Iterator<Item = (usize, f64)>,
-        vocabulary: &Vocabulary,
-        numbers: usize,
-    ) -> Vec<(usize, f64)> {
-        let mut known = Vec::new();
-        for (feature, value) in features {
-            match self.positions.get(vocabulary.features()[feature].name.as_str()) {
-                Some(&position) if position >= numbers => known.push((position, value)),
-                _ => self.rows.unknown += 1,
-            }
-        }
-        known
-    }
-
-    fn push(&mut self, features: impl Iterator<Item = (usize, f64)>, reward: f64) {
-        let intercept = usize::from(self.summary.recipe.intercept);
-        let start = self.rows.features.len();
-        self.rows.features.resize(start + self.summary.dimension(), 0.0);
-        if intercept == 1 {
-            self.rows.features[start] = self.scale;
-        }
-        for (feature, value) in features {
-            self.rows.features[start + intercept + feature] += value * self.scale;
-        }
-        self.rows.rewards.push(reward);
-    }
-}
-
-/// Files from names and globs, in the order of the call, those of a glob by name.
-pub fn expand(patterns: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for pattern in patterns {
-        let text = pattern.to_string_lossy();
-        // A file may have such a name itself.
-        if !text.contains(['*', '?', '[']) || pattern.exists() {
-            paths.push(pattern.clone());
-            continue;
-        }
-        let wrong = |reason: String| Fault::from(Problem::BadGlob { reason }).in_file(pattern);
-        let found = glob::glob(&text).map_err(|error| wrong(error.to_string()))?;
-        let before = paths.len();
-        for path in found {
-            let path = path.map_err(|error| Error {
-                path: error.path().to_owned(),
-                place: Place::File,
-                problem: Problem::Unreadable(error.into()),
-            })?;
-            if path.is_file() {
-                paths.push(path);
-            }
-        }
-        if paths.len() == before {
-            return Err(wrong("no file has such a name".to_owned()));
-        }
-    }
-    Ok(paths)
 }

@@ -194,15 +194,16 @@ impl Summary {
             self.recipe.missing = Missing::Mean;
         }
         self.imputed = imputed;
-        self.rows += other.rows;
+        self.rows = self.rows.saturating_add(other.rows);
         self.weight_squares += other.weight_squares;
         self.largest = self.largest.max(other.largest);
         for (file, rows) in &other.files {
-            *self.files.entry(file.clone()).or_default() += rows;
+            let mine = self.files.entry(file.clone()).or_default();
+            *mine = mine.saturating_add(*rows);
         }
         for rejected in &other.rejected {
             match self.rejected.iter_mut().find(|mine| mine.reason == rejected.reason) {
-                Some(mine) => mine.rows += rejected.rows,
+                Some(mine) => mine.rows = mine.rows.saturating_add(rejected.rows),
                 None => self.rejected.push(rejected.clone()),
             }
         }
@@ -220,9 +221,13 @@ impl Summary {
                 .iter()
                 .chain([&self.weight_squares, &self.largest])
                 .all(|x| x.is_finite())
+            && (0..self.products.width()).all(|column| self.products.get(column, column) >= 0.0)
+            && self.weight_squares >= 0.0
+            && self.largest >= 0.0
+            && self.files.values().try_fold(0, |sum: u64, &rows| sum.checked_add(rows)) == Some(self.rows)
             && names.len() == self.features.len()
             && self.imputed.is_sorted_by(|a, b| a < b)
-            && self.imputed.last().is_none_or(|&last| last < self.features.len())
+            && self.imputed.last().is_none_or(|&last| last < numbers.len())
             && numbers.len() <= self.features.len()
             && numbers.iter().zip(&self.features).all(|(name, feature)| *name == feature.name)
             && (self.imputed.is_empty() || self.recipe.missing == Missing::Mean)

@@ -57,8 +57,13 @@ impl Summary {
         if crc32fast::hash(payload) != checksum {
             return Err(damaged("its checksum does not match its content"));
         }
-        let summary: Self = postcard::from_bytes(payload).map_err(|error| damaged(&error.to_string()))?;
-        if summary.is_consistent() { Ok(summary) } else { Err(damaged("its parts contradict each other")) }
+        let (summary, rest): (Self, &[u8]) =
+            postcard::take_from_bytes(payload).map_err(|error| damaged(&error.to_string()))?;
+        if rest.is_empty() && summary.is_consistent() {
+            Ok(summary)
+        } else {
+            Err(damaged("its parts contradict each other"))
+        }
     }
 
     /// Reads a summary.

@@ -44,7 +44,8 @@ pub(crate) fn sniffed(line: &[u8]) -> Option<Format> {
 /// Whether the first line is the header of a log of the Open Bandit Dataset.
 fn is_obd_header(line: &str) -> bool {
     let has = |name: &str| line.split(',').any(|field| field.trim().trim_matches('"') == name);
-    has("item_id") && has("position") && has("click")
+    // A table of items is sent there as well, to be told what it is for.
+    has("item_id") && (has("position") && has("click") || has("item_feature_0"))
 }
 
 /// Whether the first line that is not blank is one of the Decision Service's.

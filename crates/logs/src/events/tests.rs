@@ -80,7 +80,7 @@ fn the_first_line_tells_the_format() {
         "{\"a\":\"|\"}",
         "{",
         "[1]",
-        ",item_id,item_feature_0",
+        ",item_id,feature_0",
     ];
     for line in [&vw[..], &dsjson[..], &obd[..], &other[..]].concat() {
         assert_eq!(looks_like_vw(line), vw.contains(&line), "{line}");

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{BufReader, Read as _, Seek as _};
+use std::io::{BufReader, Seek as _, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::cast::AsArray as _;
@@ -10,14 +10,14 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, Float64Array, RecordBatch};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::reader::StreamReader;
 use arrow_schema::{ArrowError, DataType, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 
-use super::Source;
+use super::{Source, arrow};
 use crate::batch::{Collector, is_usable};
 use crate::error::{Fault, Place, Problem};
 use crate::selection::{Columns, Selection};
@@ -34,8 +34,7 @@ pub(crate) struct Columnar {
 
 enum Reader {
     Parquet(ParquetRecordBatchReader),
-    File(FileReader<BufReader<File>>),
-    Stream(StreamReader<BufReader<File>>),
+    Arrow(StreamReader<BufReader<File>>),
 }
 
 /// What a Parquet file holds, and where.
@@ -47,7 +46,12 @@ impl Groups {
     pub(crate) fn of(file: &File) -> Result<Self, Problem> {
         // The types that Parquet knows are enough; a writer's own, such as dictionaries, only complicate them.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        Ok(Self { metadata: caught("Parquet", || ArrowReaderMetadata::load(file, options))? })
+        let groups = Self { metadata: caught("Parquet", || ArrowReaderMetadata::load(file, options))? };
+        // Rows are counted over all groups, and the numbers of a damaged file may be anything.
+        match groups.rows().into_iter().try_fold(0_i64, i64::checked_add_unsigned) {
+            Some(_) => Ok(groups),
+            None => Err(contradiction("Parquet")),
+        }
     }
 
     /// Rows of each row group.
@@ -78,27 +82,18 @@ impl Groups {
     }
 }
 
-/// Opens an Arrow file, of either of its two kinds.
+/// Opens an Arrow file, of either of its two kinds: a file is a stream with a frame around it.
 pub(crate) fn open_arrow(mut file: File, selection: &Selection) -> Result<(Columns, Columnar), Fault> {
-    const MAGIC: &[u8; 6] = b"ARROW1";
-    let mut start = [0; MAGIC.len()];
-    let whole = file.read_exact(&mut start).is_ok() && start == *MAGIC;
-    file.rewind().map_err(Problem::Unreadable)?;
-    let again = BufReader::new(file.try_clone().map_err(Problem::Unreadable)?);
-    let file = BufReader::new(file);
-    let (columns, read, reader) = if whole {
-        // Which columns are wanted has to be said before their names are known.
-        let schema = caught("Arrow", || FileReader::try_new(again, None))?.schema();
-        let columns = selection.resolve(names(&schema))?;
-        let read = columns.read();
-        let reader = caught("Arrow", || FileReader::try_new(file, Some(read.clone())))?;
-        (columns, read, Reader::File(reader))
-    } else {
-        let reader = caught("Arrow", || StreamReader::try_new(file, None))?;
-        let columns = selection.resolve(names(&reader.schema()))?;
-        let read = (0..columns.names.len()).collect();
-        (columns, read, Reader::Stream(reader))
+    let start = arrow::stream_start(&mut file)?;
+    let mut open = |projection: Option<Vec<usize>>| -> Result<StreamReader<BufReader<File>>, Problem> {
+        file.seek(SeekFrom::Start(start)).map_err(Problem::Unreadable)?;
+        let file = BufReader::new(file.try_clone().map_err(Problem::Unreadable)?);
+        caught("Arrow", || StreamReader::try_new(file, projection))
     };
+    // Which columns are wanted has to be said before their names are known.
+    let columns = selection.resolve(names(&open(None)?.schema()))?;
+    let read = columns.read();
+    let reader = Reader::Arrow(open(Some(read.clone()))?);
     Ok((columns, Columnar { reader, format: "Arrow", read, rows: 0 }))
 }
 
@@ -111,8 +106,7 @@ impl Columnar {
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, Fault> {
         let next = caught(self.format, || match &mut self.reader {
             Reader::Parquet(reader) => reader.next().transpose(),
-            Reader::File(reader) => reader.next().transpose(),
-            Reader::Stream(reader) => reader.next().transpose(),
+            Reader::Arrow(reader) => reader.next().transpose(),
         });
         next.map_err(|problem| problem.at(Place::Row(self.rows + 1)))
     }
@@ -219,6 +213,10 @@ fn caught<T, E: Display>(format: &'static str, call: impl FnOnce() -> Result<T, 
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(Problem::Columnar { format, reason: error.to_string() }),
-        Err(_) => Err(Problem::Columnar { format, reason: "its bytes contradict each other".to_owned() }),
+        Err(_) => Err(contradiction(format)),
     }
+}
+
+fn contradiction(format: &'static str) -> Problem {
+    Problem::Columnar { format, reason: "its bytes contradict each other".to_owned() }
 }

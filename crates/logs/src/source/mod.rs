@@ -1,5 +1,6 @@
 //! Where rows of tables come from: one module for each format.
 
+mod arrow;
 pub(crate) mod columnar;
 mod csv;
 pub(crate) mod json;
