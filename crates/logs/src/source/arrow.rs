@@ -49,7 +49,7 @@ fn check_message(file: &mut File, place: u64, length: u64) -> Result<Option<u64>
     };
     // A mark before the length, which old files lack.
     let (header, size) = if first == [0xFF; 4] {
-        let size = read_at::<4>(file, place + 4).map_err(|_| damaged())?;
+        let size = read_at::<4>(file, place + 4).map_err(|()| damaged())?;
         (place + 8, i32::from_le_bytes(size))
     } else {
         (place + 4, i32::from_le_bytes(first))
