@@ -14,7 +14,8 @@ use crate::events::{self, Items};
 use crate::format::Format;
 use crate::recipe::{Layout, Recipe};
 use crate::selection::Selection;
-use crate::source::{self, Opened, columnar::Groups};
+use crate::source::columnar::Groups;
+use crate::source::{self, Opened, doubles};
 use crate::summary::{INTERCEPT, Summary, SummaryFeature};
 use crate::tally::{FEATURES, ONE, REWARD, Tally};
 use crate::vocabulary::{Discovered, Vocabulary};
@@ -235,7 +236,21 @@ fn read_table(
     unit: &Unit,
 ) -> Result<Part, Fault> {
     let (columns, opened) = source::open(unit.path, format, unit.group, selection)?;
-    let mut tally = Tally::new(columns.features.len(), tolerance.missing == Missing::Mean);
+    let new_tally = || Tally::new(columns.features.len(), tolerance.missing == Missing::Mean);
+    let add = |tally: &mut Tally, features: &[&[f64]], rewards: &[f64]| {
+        let within = |(low, high): (f64, f64)| rewards.iter().all(|&reward| low <= reward && reward <= high);
+        tolerance.range.is_none_or(within) && tally.add_columns(features, rewards)
+    };
+    let mut tally = new_tally();
+    if let (Some(group), true) = (unit.group, columns.is_numeric()) {
+        let file = File::open(unit.path).map_err(Problem::Unreadable)?;
+        let mut take = |features: &[&[f64]], rewards: &[f64]| add(&mut tally, features, rewards);
+        if doubles::for_each_batch(file, group, &columns, &mut take) {
+            let vocabulary = Vocabulary::new(recipe.buckets);
+            return Ok(Part { tally, vocabulary, rejections: Rejections::default() });
+        }
+        tally = new_tally();
+    }
     let mut collector = Collector::new(columns, *tolerance, recipe.buckets);
     match opened {
         Opened::Rows(mut source) => loop {
@@ -255,9 +270,7 @@ fn read_table(
                     let Some((rewards, features)) = slices.split_last() else {
                         return false;
                     };
-                    tolerance.range.is_none_or(|(low, high)| {
-                        rewards.iter().all(|&reward| low <= reward && reward <= high)
-                    }) && tally.add_columns(features, rewards)
+                    add(&mut tally, features, rewards)
                 });
                 if taken {
                     source.skip(batch.num_rows());

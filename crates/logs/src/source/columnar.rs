@@ -208,7 +208,10 @@ impl<'a> Cells<'a> {
 const OPTIONS: FormatOptions<'static> = FormatOptions::new();
 
 /// The answer of a library, which panics at some bytes that contradict each other.
-fn caught<T, E: Display>(format: &'static str, call: impl FnOnce() -> Result<T, E>) -> Result<T, Problem> {
+pub(super) fn caught<T, E: Display>(
+    format: &'static str,
+    call: impl FnOnce() -> Result<T, E>,
+) -> Result<T, Problem> {
     // Whatever the call left half done is not used again: reading ends with the first problem.
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(answer)) => Ok(answer),

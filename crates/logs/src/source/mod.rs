@@ -3,6 +3,7 @@
 mod arrow;
 pub(crate) mod columnar;
 mod csv;
+pub(crate) mod doubles;
 pub(crate) mod json;
 pub(crate) mod lines;
 pub(crate) mod records;
