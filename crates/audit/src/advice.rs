@@ -50,9 +50,9 @@ pub(crate) fn advice(
     let absent = |j: &usize| pilot.is_some_and(|pilot| pilot.rows > 0.0 && pilot.sizes[*j] == 0.0);
     let absent: Vec<&str> = (0..d).filter(|j| absent(j) && logs.sizes[*j] > 0.0).map(name).collect();
     if !absent.is_empty() {
-        let are = if absent.len() == 1 { "is" } else { "are" };
+        let (is, it) = if absent.len() == 1 { ("it is", "it") } else { ("they are", "them") };
         advice.push(format!(
-            "Collect live rows that have {}: {are} always 0 in the pilot, which cannot test it.",
+            "Collect live rows that have {}: {is} always 0 in the pilot, which cannot test {it}.",
             list(&absent)
         ));
     }

@@ -71,7 +71,11 @@ impl<'a> Facts<'a> {
         let worth = format!("the logs are worth about {} live rounds", about(after));
         let open =
             if undecided.is_empty() { String::new() } else { format!("; undecided: {}", list(&undecided)) };
-        let holding = if held.is_empty() { String::new() } else { format!("; {} still hold", list(&held)) };
+        let holding = if held.is_empty() {
+            String::new()
+        } else {
+            { format!("; {} still {}", list(&held), if held.len() == 1 { "holds" } else { "hold" }) }
+        };
         // A drift that is real but small leaves the logs useful.
         let large = self.names(|feature| feature.drifted == Some(true) && feature.equivalent != Some(true));
         if large.len() == tested || worthless {

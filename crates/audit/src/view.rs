@@ -117,7 +117,8 @@ pub struct Feature {
     pub name: String,
     /// The logs' coefficient.
     pub estimate: f64,
-    /// Root mean square of the column: a drift times this is what it does to a typical reward.
+    /// Root mean square of the column, in the pilot if there is one: a drift times this is what it does to a
+    /// typical reward.
     pub typical: f64,
     /// What the logs know: the number of rows of typical size of this feature alone that would tell as much.
     pub coverage: f64,
@@ -144,7 +145,8 @@ pub struct Direction {
     pub weights: Vec<f64>,
     /// Root mean square of the rows along this direction.
     pub typical: f64,
-    /// Number of rows of typical size along this direction alone that would tell as much.
+    /// Rows of evenly spread features that would tell as much about this direction; more than there are where
+    /// the logs look most.
     pub coverage: f64,
     /// As for a feature.
     pub drift: Option<f64>,

@@ -64,7 +64,7 @@ fn tested(audit: &Audit, pilot: &PilotView) -> Vec<String> {
              drifted is at most {level}."
         ),
         format!(
-            "Holds: the drift is shown to be too small to matter. It moves a typical reward by less than {margin} \
+            "Holds: no drift is found, and it is either more likely that there is none than that there is one, or shown to be too small to matter: it moves a typical reward by less than {margin} \
              standard deviations of the noise, which is {}.",
             number(audit.margin * audit.noise)
         ),

@@ -13,15 +13,13 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use super::columnar::caught;
 use crate::selection::Columns;
 
+/// What takes features and rewards, column by column, or refuses them.
+pub(crate) type Take<'a> = dyn FnMut(&[&[f64]], &[f64]) -> bool + 'a;
+
 /// Gives all rows to `take`, a batch at a time, features and then rewards. False if the columns are something
 /// else, if a value is missing, or if `take` does not like a batch: then nothing counts, and the rows have to be
 /// read in another way, which also finds out what is wrong.
-pub(crate) fn for_each_batch(
-    file: File,
-    group: usize,
-    columns: &Columns,
-    take: &mut dyn FnMut(&[&[f64]], &[f64]) -> bool,
-) -> bool {
+pub(crate) fn for_each_batch(file: File, group: usize, columns: &Columns, take: &mut Take<'_>) -> bool {
     caught("Parquet", || try_for_each_batch(file, group, columns, take)).unwrap_or(false)
 }
 
@@ -29,7 +27,7 @@ fn try_for_each_batch(
     file: File,
     group: usize,
     columns: &Columns,
-    take: &mut dyn FnMut(&[&[f64]], &[f64]) -> bool,
+    take: &mut Take<'_>,
 ) -> Result<bool, ParquetError> {
     let file = SerializedFileReader::new(file)?;
     let group = file.get_row_group(group)?;
