@@ -74,7 +74,7 @@ impl<'a> Facts<'a> {
         let holding = if held.is_empty() {
             String::new()
         } else {
-            { format!("; {} still {}", list(&held), if held.len() == 1 { "holds" } else { "hold" }) }
+            format!("; {} still {}", list(&held), if held.len() == 1 { "holds" } else { "hold" })
         };
         // A drift that is real but small leaves the logs useful.
         let large = self.names(|feature| feature.drifted == Some(true) && feature.equivalent != Some(true));

@@ -135,7 +135,10 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     let columns = [&arguments.features, &arguments.one_hot, &arguments.hash];
     let selection = match &arguments.reward {
         Some(reward) => Some(
-            Selection::new(&arguments.features, reward).with_categories(&arguments.one_hot, &arguments.hash),
+            // Rounds are no feature, whatever a pattern says.
+            Selection::new(&arguments.features, reward)
+                .with_categories(&arguments.one_hot, &arguments.hash)
+                .without("round"),
         ),
         None if columns.iter().any(|list| !list.is_empty()) => {
             return Err(Failure::Call("`--reward` is needed beside the columns".to_owned()));
