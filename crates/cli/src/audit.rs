@@ -1,17 +1,20 @@
 //! `truenorth audit`: which directions of the logs can be trusted, how much they are worth, which certificate to
 //! use.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use truenorth::theory::{FallbackParams, OnlineFallback};
 use truenorth_audit::{Audit, Feature, Options, Pilot, audit, page};
-use truenorth_logs::{Problem, Summary};
+use truenorth_logs::{Layout, Problem, Recipe, Summary};
 
 use crate::certificate_file;
 use crate::failure::Failure;
-use crate::output::write_whole;
-use crate::summarize::{FormatChoice, format, thousands};
+use crate::output::{check_apart, check_file, write_whole};
+use crate::summarize::{FormatChoice, format, many, thousands};
 use crate::table;
 
 #[derive(Debug, Args)]
@@ -24,35 +27,35 @@ pub(crate) struct Arguments {
     pilot: Option<PathBuf>,
     /// Column that says which rows of the pilot are a round, whose errors may be correlated
     /// [default: the column `round`, if there is one]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "pilot")]
     round: Option<String>,
-    /// Format of the pilot
+    /// Format of the pilot: auto (by ending and content), csv, parquet, jsonl, arrow, vw, dsjson or obd
     #[arg(long, default_value = "auto", value_parser = format)]
     format: FormatChoice,
     /// The report, one page of HTML; beside it, certificate.toml
     #[arg(long, value_name = "REPORT.html")]
     out: Option<PathBuf>,
-    /// Where to write the certificate instead
+    /// Where to write the certificate, instead of beside the report
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     /// Probability of a false alarm over all features together
-    #[arg(long, default_value_t = Options::default().level)]
+    #[arg(long, default_value_t = Options::default().level, allow_negative_numbers = true)]
     level: f64,
     /// Drift that does not matter: how far it may move a typical reward, in standard deviations of the noise
-    #[arg(long, default_value_t = Options::default().margin)]
+    #[arg(long, default_value_t = Options::default().margin, allow_negative_numbers = true)]
     margin: f64,
     /// Length of the drift to assume where none is measured, in the units of the columns
     /// [default: 0.3 times the length of the logs' coefficients]
-    #[arg(long, value_name = "RHO")]
+    #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
     drift: Option<f64>,
     /// Rounds that will be played, for the paper's bounds
-    #[arg(long, default_value_t = Options::default().horizon, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    #[arg(long, default_value_t = Options::default().horizon, value_parser = clap::value_parser!(u64).range(2..=1_000_000_000_000))]
     horizon: u64,
     /// Actions a round, for the paper's bounds
     #[arg(long, default_value_t = Options::default().actions)]
     actions: usize,
     /// C_SL of the online fallback, which the paper leaves open
-    #[arg(long, default_value_t = Options::default().constant)]
+    #[arg(long, default_value_t = Options::default().constant, allow_negative_numbers = true)]
     constant: f64,
     /// Print JSON instead of text
     #[arg(long)]
@@ -60,6 +63,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<(), Failure> {
+    let beside = arguments.out.as_ref().map(|report| report.with_file_name("certificate.toml"));
+    let certificate = arguments.certificate.as_ref().or(beside.as_ref());
+    check_files(arguments, certificate)?;
     let summary = Summary::read(&arguments.summary)?;
     let wrong = |error: truenorth::Error| Failure::in_file(&arguments.summary, error);
     let logs = summary.statistic().map_err(wrong)?;
@@ -74,13 +80,13 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
     };
     let names = summary.names();
     let found =
-        audit(&logs, &names, summary.scale(), pilot.as_ref(), &options).map_err(|error| match error {
-            truenorth::Error::Parameter { .. } => Failure::Call(error.to_string()),
-            error => wrong(error),
-        })?;
+        bounded(&options).and_then(|()| audit(&logs, &names, summary.scale(), pilot.as_ref(), &options));
+    let found = found.map_err(|error| match error {
+        truenorth::Error::Parameter { .. } => Failure::Call(error.to_string()),
+        error => wrong(error),
+    })?;
     let source = arguments.summary.display().to_string();
-    let beside = arguments.out.as_ref().map(|report| report.with_file_name("certificate.toml"));
-    if let Some(path) = arguments.certificate.as_ref().or(beside.as_ref()) {
+    if let Some(path) = certificate {
         let text = certificate_file::text(&found.certificate, &names, &source);
         write_whole(path, text.as_bytes())?;
         eprintln!("wrote {}", path.display());
@@ -103,11 +109,49 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
     }
 }
 
+/// Both files can be written, and none over another.
+fn check_files(arguments: &Arguments, certificate: Option<&PathBuf>) -> Result<(), Failure> {
+    for path in arguments.out.iter().chain(certificate) {
+        for input in [&arguments.summary].into_iter().chain(&arguments.pilot) {
+            check_apart(path, input)?;
+        }
+        check_file(path)?;
+    }
+    match (&arguments.out, certificate) {
+        (Some(report), Some(path)) if report == path => {
+            let same = path.display();
+            Err(Failure::Call(format!("{same} cannot be both the report and the certificate")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The theory would leave its bounds out without a word.
+fn bounded(options: &Options) -> truenorth::Result<()> {
+    let &Options { horizon, actions, constant, .. } = options;
+    OnlineFallback::new(FallbackParams { horizon, actions, dimension: 1, delta_online: 0.5, constant })?;
+    Ok(())
+}
+
 fn read_pilot(arguments: &Arguments, summary: &Summary, path: &Path) -> Result<Pilot, Failure> {
+    if path.is_dir() {
+        return Err(Failure::folder(path));
+    }
     if Summary::is_summary(path) {
+        if arguments.round.is_some() {
+            return Err(Failure::in_file(path, "`--round` needs rows, but this is a summary of them"));
+        }
         let live = Summary::read(path)?;
+        comparable(summary.recipe(), live.recipe()).map_err(|reason| Failure::in_file(path, reason))?;
+        let known: BTreeSet<&str> = summary.features().iter().map(|feature| feature.name.as_str()).collect();
+        let numbers = numbers(live.recipe()).len();
+        let unknown = live.features().iter().skip(numbers).filter(|f| !known.contains(f.name.as_str()));
+        warn_unknown(&many(unknown.count() as u64, "feature"), path);
         let statistic = live.statistic_as(summary).map_err(|error| Failure::in_file(path, error))?;
         return Ok(Pilot::Statistic(statistic));
+    }
+    if arguments.round.is_some() && matches!(summary.recipe().layout, Layout::Events { .. }) {
+        return Err(Failure::in_file(path, "`--round` needs a table, but the logs are events"));
     }
     let read = |round: Option<&str>| summary.read_rows(path, arguments.format.0, round);
     let rows = match &arguments.round {
@@ -120,17 +164,59 @@ fn read_pilot(arguments: &Arguments, summary: &Summary, path: &Path) -> Result<P
             rows => rows,
         },
     }?;
-    if rows.unknown > 0 {
-        eprintln!(
-            "truenorth: {} values of {} belong to features that the logs never had, and are ignored",
-            thousands(rows.unknown),
-            path.display()
-        );
-    }
+    warn_unknown(&(many(rows.unknown, "value") + " of features"), path);
     if rows.rejected > 0 {
-        eprintln!("truenorth: {} rows of {} are left out", thousands(rows.rejected), path.display());
+        eprintln!("truenorth: {}: left out {}", path.display(), many(rows.rejected, "row"));
     }
     Ok(Pilot::Rows { features: rows.features, rewards: rows.rewards, rounds: rows.rounds })
+}
+
+/// `what` begins with its number.
+fn warn_unknown(what: &str, path: &Path) {
+    if !what.starts_with("0 ") {
+        eprintln!("truenorth: {}: ignored {what} that the logs never had", path.display());
+    }
+}
+
+/// Columns of numbers.
+fn numbers(recipe: &Recipe) -> &[String] {
+    match &recipe.layout {
+        Layout::Table { numbers, .. } => numbers,
+        Layout::Events { .. } => &[],
+    }
+}
+
+/// Whether a summary of live rows has all that the logs have, in whatever order.
+fn comparable(logs: &Recipe, live: &Recipe) -> Result<(), String> {
+    let hashes = match (&logs.layout, &live.layout) {
+        (
+            Layout::Table { reward, numbers, one_hot, hashed },
+            Layout::Table { reward: live_reward, numbers: n, one_hot: o, hashed: h },
+        ) => {
+            if reward != live_reward {
+                return Err(format!("its reward is `{live_reward}`, but that of the logs is `{reward}`"));
+            }
+            for (what, wanted, found) in
+                [("column", numbers, n), ("one-hot column", one_hot, o), ("hashed column", hashed, h)]
+            {
+                if let Some(name) = wanted.iter().find(|name| !found.contains(name)) {
+                    return Err(format!("it has no {what} `{name}`, but the logs have"));
+                }
+            }
+            !hashed.is_empty()
+        }
+        (Layout::Events { hashed, .. }, Layout::Events { hashed: live_hashed, .. }) => {
+            if hashed != live_hashed {
+                return Err("only one of it and the logs has hashed names".to_owned());
+            }
+            *hashed
+        }
+        _ => return Err("only one of it and the logs comes from tables".to_owned()),
+    };
+    if hashes && logs.buckets != live.buckets {
+        return Err(format!("it has {} buckets, but the logs have {}", live.buckets, logs.buckets));
+    }
+    Ok(())
 }
 
 /// Column that is taken for the rounds where none is named.
@@ -145,20 +231,25 @@ fn text(audit: &Audit, summary: &Summary) -> String {
     let tested = audit.pilot.is_some();
     let mut header = vec!["feature".to_owned(), "rows' worth".to_owned()];
     if tested {
-        header.splice(1..1, ["verdict", "drift", "+/-", "p"].map(str::to_owned));
+        header.splice(1..1, ["verdict", "drift", "std err", "p"].map(str::to_owned));
         header.push("trust".to_owned());
     }
     let mut rows = vec![header];
     let mut order: Vec<usize> = (0..audit.features.len()).collect();
     if order.len() > PRINTED {
-        let key = |&j: &usize| audit.features[j].p_value.unwrap_or(1.0);
+        let key = |&j: &usize| match &audit.features[j] {
+            feature if tested => feature.p_value.unwrap_or(1.0),
+            feature => feature.coverage,
+        };
         order.sort_by(|a, b| key(a).total_cmp(&key(b)));
-        text += &format!("The {PRINTED} most telling of {} features:\n\n", order.len());
+        let which = if tested { "that changed most clearly" } else { "that the logs know least" };
+        let count = order.len();
+        let _ = writeln!(text, "The {PRINTED} of {count} features {which}:\n");
         order.truncate(PRINTED);
     }
     for j in order {
         let feature = &audit.features[j];
-        let mut row = vec![labels[j].clone(), table::number(feature.coverage)];
+        let mut row = vec![shortened(&labels[j]), table::number(feature.coverage)];
         if tested {
             let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), significant);
             row.splice(
@@ -175,10 +266,11 @@ fn text(audit: &Audit, summary: &Summary) -> String {
         rows.push(row);
     }
     text += &table::text(&rows);
-    text += &format!(
-        "\n{} rows, {} features, effective dimension {:.1}, noise {}, length of the coefficients {}\n",
-        thousands(audit.rows),
-        audit.dimension,
+    let _ = writeln!(
+        text,
+        "\n{}, {}, effective dimension {:.1}, noise {}, length of the coefficients {}",
+        many(audit.rows, "row"),
+        many(audit.dimension as u64, "feature"),
         audit.effective_dimension,
         significant(audit.noise),
         significant(audit.norm)
@@ -209,9 +301,21 @@ fn text(audit: &Audit, summary: &Summary) -> String {
         text.push('\n');
     }
     for advice in &audit.advice {
-        text += &wrapped(&format!("* {advice}"));
+        let lines = wrapped(&format!("* {advice}"));
+        text += &(lines.trim_end().replace('\n', "\n  ") + "\n");
     }
     text
+}
+
+/// A name in a table: of a long one, the beginning and the end, which tell it from others.
+fn shortened(name: &str) -> String {
+    const MOST: usize = 48;
+    let name: Vec<char> = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if name.len() <= MOST {
+        return name.into_iter().collect();
+    }
+    let (start, end) = (&name[..MOST / 2], &name[name.len() - MOST / 2 + 1..]);
+    start.iter().chain(&['…']).chain(end).collect()
 }
 
 fn standing(feature: &Feature) -> &'static str {

@@ -9,6 +9,7 @@
 //!
 //! Everything is in the units of the files' columns.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -17,6 +18,7 @@ use truenorth::{Certificate, Matrix};
 use truenorth_audit::CertificateView;
 
 use crate::failure::Failure;
+use crate::summarize::many;
 
 /// The file as it is written.
 #[derive(Debug, Deserialize)]
@@ -42,11 +44,14 @@ pub(crate) fn read(path: &Path, names: Option<&[String]>, scale: f64) -> Result<
 fn certificate(written: Written, names: Option<&[String]>, scale: f64) -> Result<Certificate, String> {
     let Written { features, budgets, matrix, rho } = written;
     let said = |error: truenorth::Error| error.to_string();
+    // Numbers are named as they are written, not as they are for scaled features.
+    let unscaled = |error, written: truenorth::Result<Certificate>| said(written.err().unwrap_or(error));
     let found = match (budgets, matrix) {
         // Drift of scaled coefficients is larger by what features are smaller: Δ' = Δ / scale.
         (Some(budgets), None) => {
-            let budgets: Vec<f64> = budgets.iter().map(|budget| budget / scale).collect();
-            let certificate = Certificate::from_budgets(&budgets).map_err(said)?;
+            let scaled: Vec<f64> = budgets.iter().map(|budget| budget / scale).collect();
+            let certificate = Certificate::from_budgets(&scaled)
+                .map_err(|error| unscaled(error, Certificate::from_budgets(&budgets)))?;
             match rho {
                 Some(rho) => certificate.with_radius(rho).map_err(said)?,
                 None => certificate,
@@ -54,8 +59,9 @@ fn certificate(written: Written, names: Option<&[String]>, scale: f64) -> Result
         }
         (None, Some(rows)) => {
             let rho = rho.ok_or("`rho` is needed beside the matrix")?;
-            let matrix = square(&rows)? * (scale * scale);
-            Certificate::new(matrix, rho).map_err(said)?
+            let matrix = square(&rows)?;
+            Certificate::new(&matrix * (scale * scale), rho)
+                .map_err(|error| unscaled(error, Certificate::new(matrix, rho)))?
         }
         _ => return Err("either `budgets` or `matrix` is needed".to_owned()),
     };
@@ -63,17 +69,17 @@ fn certificate(written: Written, names: Option<&[String]>, scale: f64) -> Result
         return Ok(found);
     };
     if found.dimension() != names.len() {
-        return Err(format!(
-            "the certificate is for {} features, but there are {}",
-            found.dimension(),
-            names.len()
-        ));
+        let its = many(found.dimension() as u64, "feature");
+        return Err(format!("the certificate is for {its}, but there are {}", names.len()));
     }
     let Some(features) = features else {
         return Ok(found);
     };
     let place = |name: &String| {
-        features.iter().position(|feature| feature == name).ok_or(format!("it says nothing about `{name}`"))
+        features
+            .iter()
+            .position(|feature| feature == name)
+            .ok_or(format!("the certificate says nothing about `{name}`"))
     };
     let order: Vec<usize> = names.iter().map(place).collect::<Result<_, _>>()?;
     if features.len() != names.len() {
@@ -132,7 +138,9 @@ fn toml_string(text: &str) -> String {
         match c {
             '"' => quoted.push_str("\\\""),
             '\\' => quoted.push_str("\\\\"),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
             c => quoted.push(c),
         }
     }
@@ -174,8 +182,11 @@ mod tests {
         let said = |text: &str| read_back(text, &["a", "b"], 1.0).unwrap_err();
         assert_eq!(said("rho = 1.0"), "either `budgets` or `matrix` is needed");
         assert_eq!(said("matrix = [[1.0, 0.0], [0.0, 1.0]]"), "`rho` is needed beside the matrix");
-        assert_eq!(said("budgets = [1.0]"), "the certificate is for 1 features, but there are 2");
-        assert_eq!(said("budgets = [1.0, 1.0]\nfeatures = [\"a\", \"c\"]"), "it says nothing about `b`");
+        assert_eq!(said("budgets = [1.0]"), "the certificate is for 1 feature, but there are 2");
+        assert_eq!(
+            said("budgets = [1.0, 1.0]\nfeatures = [\"a\", \"c\"]"),
+            "the certificate says nothing about `b`"
+        );
         assert!(said("budgets = [1.0, -1.0]").contains("`budget` must be between"));
         assert!(said("budget = 1").contains("unknown field"));
     }

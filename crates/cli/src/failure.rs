@@ -85,6 +85,12 @@ impl Failure {
         Self::Input { place: path.display().to_string(), reason: reason.to_string() }
     }
 
+    /// A folder where a file is wanted.
+    pub(crate) fn folder(path: &Path) -> Self {
+        let folder = path.display();
+        Self::in_file(path, format!("this is a folder; name its files, such as '{folder}/*.csv'"))
+    }
+
     /// Wrong content of one line, counted from 1.
     pub(crate) fn in_line(path: &Path, line: u64, reason: impl fmt::Display) -> Self {
         Self::Input { place: format!("{}, line {line}", path.display()), reason: reason.to_string() }

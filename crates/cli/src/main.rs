@@ -102,7 +102,7 @@ enum Command {
     /// Reads CSV, JSON Lines (both also as .gz), Parquet, Arrow, Vowpal Wabbit text and dsjson, and Open
     /// Bandit CSV. Features keep their units; the summary remembers one scale that makes them at most 1 long.
     #[command(
-        after_help = "Examples:\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price,age --one-hot country --hash user --reward click --intercept -o clicks.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn"
+        after_help = "Examples:\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price --one-hot country --reward click -o c.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn"
     )]
     Summarize(summarize::Arguments),
     /// Play one recorded problem and print one JSON line a round

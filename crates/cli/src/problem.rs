@@ -1,10 +1,13 @@
 //! A recorded problem: a folder with `problem.json`, `offline.csv` and `rounds.jsonl`.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use truenorth::{
     Branches, Certificate, CertificateRule, Epochs, Explore, Layering, Params, Pooling, RidgeStatistic,
     Schedule, Width,
@@ -34,11 +37,35 @@ struct Switches {
 }
 
 /// A certificate, or the name of a file in the folder that holds one.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 enum CertificateEntry {
     File(PathBuf),
     Switch(CertificateSwitch),
+}
+
+/// By hand: serde's untagged enums do not tell what is wrong.
+impl<'de> Deserialize<'de> for CertificateEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entry;
+
+        impl<'de> Visitor<'de> for Entry {
+            type Value = CertificateEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a certificate or the name of a file that holds one")
+            }
+
+            fn visit_str<E>(self, file: &str) -> Result<CertificateEntry, E> {
+                Ok(CertificateEntry::File(PathBuf::from(file)))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CertificateEntry, A::Error> {
+                CertificateSwitch::deserialize(MapAccessDeserializer::new(map)).map(CertificateEntry::Switch)
+            }
+        }
+
+        deserializer.deserialize_any(Entry)
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -7,25 +7,29 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use truenorth_logs::{BUCKETS, Format, Missing, Plan, Rejected, Selection, Summary, Tolerance, expand};
+use truenorth_logs::{
+    BUCKETS, Format, Layout, Missing, Plan, Recipe, Rejected, Selection, Summary, Tolerance, expand,
+};
 
 use crate::failure::Failure;
+use crate::output::{check_apart, check_file};
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Arguments {
     /// Logs, or summaries to merge; quoted patterns such as 'logs/*.parquet' are expanded
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
-    /// Columns of numbers: names and patterns, separated by commas
+    /// Columns of numbers: names and patterns such as 'f_*', separated by commas
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     features: String,
     /// Column of the reward
     #[arg(long, value_name = "NAME")]
     reward: Option<String>,
-    /// The summary to write
+    /// The summary to write; it may be one that is read, but not a log
     #[arg(short, long, value_name = "SUMMARY")]
     output: PathBuf,
-    /// Format of the files
+    /// Format of the files: auto (by ending and content), csv, parquet, jsonl, arrow, vw, dsjson or obd
     #[arg(long, default_value = "auto", value_parser = format)]
     format: FormatChoice,
     /// Columns of categories: each level becomes a feature `column=level`
@@ -50,7 +54,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     skip_malformed: bool,
     /// Rewards outside of this range are malformed
-    #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]
     reward_range: Vec<f64>,
     /// Table of items that Open Bandit's rows refer to
     #[arg(long, value_name = "FILE")]
@@ -95,8 +99,19 @@ struct Report<'a> {
 pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<(), Failure> {
     let plan = plan(arguments)?;
     let paths = expand(&arguments.files)?;
+    if let Some(folder) = paths.iter().find(|path| path.is_dir()) {
+        return Err(Failure::folder(folder));
+    }
     let (summaries, logs): (Vec<PathBuf>, Vec<PathBuf>) =
         paths.into_iter().partition(|path| Summary::is_summary(path));
+    for input in logs.iter().chain(&arguments.items) {
+        check_apart(&arguments.output, input)?;
+    }
+    check_file(&arguments.output)?;
+    if logs.is_empty() && plan.selection.is_some() {
+        return Err(Failure::Call("only summaries are named, whose columns are settled".to_owned()));
+    }
+    let mut twice = named_twice(&logs);
     let mut whole: Option<Summary> = None;
     let mut merge = |part: Summary, path: &Path| match &mut whole {
         None => {
@@ -104,9 +119,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
             Ok(())
         }
         Some(whole) => {
-            for file in shared_files(whole, &part) {
-                eprintln!("truenorth: {file} is counted twice: in {} and before", path.display());
-            }
+            twice.extend(shared_files(whole, &part));
             whole.merge(&part).map_err(|problem| Failure::in_file(path, problem))
         }
     };
@@ -127,6 +140,10 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
         merge(read?, first)?;
     }
     let whole = whole.ok_or_else(|| Failure::Call("no files are named".to_owned()))?;
+    check_used(arguments, whole.recipe())?;
+    for file in twice {
+        eprintln!("truenorth: {file} is counted twice");
+    }
     whole.write(&arguments.output).map_err(Failure::write(&arguments.output))?;
     print(arguments, &whole, output).map_err(Failure::Output)
 }
@@ -172,9 +189,27 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     })
 }
 
+/// What was asked for must not be lost silently, because a summary or a format knows nothing of it.
+fn check_used(arguments: &Arguments, recipe: &Recipe) -> Result<(), Failure> {
+    if arguments.intercept && !recipe.intercept {
+        return Err(Failure::Call("`--intercept` comes too late: the summaries have none".to_owned()));
+    }
+    if arguments.items.is_some() && !matches!(recipe.layout, Layout::Events { items: Some(_), .. }) {
+        return Err(Failure::Call("`--items` goes with logs of Open Bandit only".to_owned()));
+    }
+    Ok(())
+}
+
+/// Files that are named more than once, maybe by patterns that overlap.
+fn named_twice(paths: &[PathBuf]) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    let again = paths.iter().filter(|path| !seen.insert(*path));
+    again.map(|path| path.display().to_string()).collect()
+}
+
 /// Files that both summaries hold.
-fn shared_files<'a>(one: &'a Summary, other: &'a Summary) -> BTreeSet<&'a String> {
-    one.files().keys().filter(|file| other.files().contains_key(*file)).collect()
+fn shared_files(one: &Summary, other: &Summary) -> Vec<String> {
+    one.files().keys().filter(|file| other.files().contains_key(*file)).cloned().collect()
 }
 
 fn progress(paths: &[PathBuf]) -> ProgressBar {
@@ -200,21 +235,25 @@ fn print(arguments: &Arguments, summary: &Summary, output: &mut impl io::Write) 
         serde_json::to_writer(&mut *output, &report)?;
         return writeln!(output);
     }
-    let files = summary.files().len();
     writeln!(
         output,
-        "{} rows of {files} {}, {} features, mean reward {}",
-        thousands(summary.rows()),
-        if files == 1 { "file" } else { "files" },
-        summary.dimension(),
+        "{} of {}, {}, mean reward {}",
+        many(summary.rows(), "row"),
+        many(summary.files().len() as u64, "file"),
+        many(summary.dimension() as u64, "feature"),
         crate::table::number(summary.mean_reward()),
     )?;
     for Rejected { reason, rows, first } in summary.rejected() {
         let first = if *rows == 1 { first.clone() } else { format!("the first: {first}") };
-        writeln!(output, "left out: {} ({reason}; {first})", thousands(*rows))?;
+        writeln!(output, "left out: {} ({reason}; {first})", many(*rows, "row"))?;
     }
     writeln!(output, "wrote {} ({} kB)", arguments.output.display(), bytes.div_ceil(1000))?;
     writeln!(output, "next: truenorth audit {} --pilot LIVE_ROWS", arguments.output.display())
+}
+
+/// One or several: `1 row`, `1,200 rows`.
+pub(crate) fn many(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
 /// A count with its thousands apart.

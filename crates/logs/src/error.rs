@@ -62,7 +62,7 @@ pub enum Problem {
         format: crate::format::Format,
     },
     /// Not a file that `summarize` has written.
-    #[error("this is no summary")]
+    #[error("this is no summary; `truenorth summarize` makes one from logs")]
     NotASummary,
     /// A summary of another version.
     #[error("the summary has version {found}, but this build reads version {supported}")]

@@ -96,7 +96,11 @@ impl Recipe {
                 [("features", numbers, n), ("one-hot columns", one_hot, o), ("hashed columns", hashed, h)]
             {
                 if mine != theirs {
-                    return differ(what, &mine.join(","), &theirs.join(","));
+                    let listed = |names: &[String]| match names {
+                        [] => "none".to_owned(),
+                        names => names.join(","),
+                    };
+                    return differ(what, &listed(mine), &listed(theirs));
                 }
             }
         }

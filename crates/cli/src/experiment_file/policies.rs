@@ -1,5 +1,7 @@
 //! The policies of a panel: presets by name, and tables that change their switches.
 
+use std::path::Path;
+
 use serde::Deserialize;
 use truenorth::{Explore, Preset};
 use truenorth_sim::{CertificateKind, Panel, PolicySpec};
@@ -78,7 +80,9 @@ fn spec(table: &Table<'_>) -> Result<PolicySpec, Failure> {
         entry.name()?.clone_into(&mut spec.name);
     }
     let named = table.get("certificate").map(|entry| entry.text().map(|text| (entry, text))).transpose()?;
-    if let Some((entry, file)) = named.filter(|(_, text)| text.ends_with(".toml")) {
+    if let Some((entry, file)) =
+        named.filter(|(_, text)| Path::new(text).extension().is_some_and(|ending| ending == "toml"))
+    {
         // Beside the experiment that names it.
         let path = entry.document.path.with_file_name(file);
         spec.given = Some(certificate_file::read(&path, None, 1.0)?);

@@ -574,8 +574,8 @@ fn wrong_calls_are_answered_in_a_sentence() {
     let says = |more: &[&str]| folder.says("offline.csv", "online.csv", more);
     let unknown = says(&["--policies", "truenorth,linucb"]);
     assert!(unknown.contains("'linucb' for '--policies <NAMES>': there is no policy named \"linucb\""));
-    assert_snapshot!(says(&["--policies", "truenorth,ellipsoidal-minucb"]), @r#"truenorth: policy "ellipsoidal-minucb" has to be told how far the logs may have drifted: give `--drift`"#);
-    assert_snapshot!(says(&["--policies", "min-ucb"]), @r#"truenorth: policy "min-ucb" has to be told how far the logs may have drifted: give `--drift`"#);
+    assert_snapshot!(says(&["--policies", "truenorth,ellipsoidal-minucb"]), @r#"truenorth: policy "ellipsoidal-minucb" has to be told how far the logs may have drifted: give `--drift` or `--certificate`"#);
+    assert_snapshot!(says(&["--policies", "min-ucb"]), @r#"truenorth: policy "min-ucb" has to be told how far the logs may have drifted: give `--drift` or `--certificate`"#);
     assert_snapshot!(says(&["--policies", "min-ucb", "--drift", "1"]), @r#"truenorth: DIR/offline.csv, row 1: this is not a unit vector, but policy "min-ucb" knows separate arms only"#);
     assert_snapshot!(folder.says("", "online.csv", &["--policies", "min-ucb", "--drift", "1"]), @r#"truenorth: DIR/online.csv, row 1: this is not a unit vector, but policy "min-ucb" knows separate arms only"#);
     assert_snapshot!(says(&["--scales", "1,0"]), @"truenorth: a factor of `--scales` must be positive and at most 1e9, but is 0");
@@ -603,7 +603,7 @@ fn help_names_every_policy() {
     let output = truenorth(&["compare", "--help"]);
     let help = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     let policies = help.split("Policies:").nth(1).unwrap();
-    assert_snapshot!(policies.split(" Example:").next().unwrap().trim(), @"played unless others are named: truenorth, truenorth-confidence, truenorth-sampling, lin-ucb, lin-ts, greedy, epsilon-greedy, oful, suplinucb, warm-suplinucb, offline-only also: ellipsoidal-minucb-3d with --drift: ellipsoidal-minucb, pooled-only, min-ucb (min-ucb for actions that are unit vectors)");
+    assert_snapshot!(policies.split(" Example:").next().unwrap().trim(), @"played unless others are named: truenorth, truenorth-confidence, truenorth-sampling, lin-ucb, lin-ts, greedy, epsilon-greedy, oful, suplinucb, warm-suplinucb, offline-only also: ellipsoidal-minucb-3d with --drift or --certificate: ellipsoidal-minucb, pooled-only, min-ucb (min-ucb for actions that are unit vectors)");
 }
 
 /// Recorded problems beside the project. Their scores are noisy, the more so with two orders.

@@ -1,10 +1,13 @@
 //! The command line from outside: recorded problems, help, and what it says to bad input.
 
+mod audit;
 mod bounds;
+mod certificates;
 mod compare;
 mod demo;
 mod experiment_file;
 mod golden;
 mod messages;
 mod reproduce;
+mod summarize;
 mod support;

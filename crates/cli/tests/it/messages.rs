@@ -44,6 +44,8 @@ fn switches_that_do_not_exist_are_named_with_their_place() {
         @"truenorth: DIR/problem.json, line 52, column 1: missing field `noise`");
     assert_snapshot!(says("comma", "problem.json", "\"noise\": 0.1,", "\"noise\": 0.1"),
         @r#"truenorth: DIR/problem.json, line 4, column 2: expected `,` or `}`"#);
+    assert_snapshot!(says("kind", "problem.json", "\"fixed\"", "\"fixd\""),
+        @"truenorth: DIR/problem.json, line 12, column 16: unknown variant `fixd`, expected one of `fixed`, `learned`, `adaptive`");
 }
 
 #[test]
@@ -59,13 +61,13 @@ fn parameters_out_of_range_are_named_with_their_value() {
 #[test]
 fn logs_that_are_not_numbers_are_named_with_their_line() {
     assert_snapshot!(says("word", "offline.csv", "0.183209", "high"),
-        @r#"truenorth: DIR/offline.csv, line 2: column x2 holds "high", not a number"#);
+        @r#"truenorth: DIR/offline.csv, line 2: column `x2` holds "high", not a number"#);
     assert_snapshot!(says("nan", "offline.csv", "0.183209", "nan"),
-        @"truenorth: DIR/offline.csv, line 2: feature 1 must be finite and at most 1e50 in size, but is NaN");
+        @"truenorth: DIR/offline.csv, line 2: column `x2` holds nan, but numbers must be finite and at most 1e50 in size");
     assert_snapshot!(says("short", "offline.csv", "0.183209,", ""),
         @"truenorth: DIR/offline.csv, line 2: there are 5 fields, but the header has 6");
     assert_snapshot!(says("reward", "offline.csv", ",reward", ",paid"),
-        @"truenorth: DIR/offline.csv, line 1: there is no column named `reward`");
+        @"truenorth: DIR/offline.csv: there is no column named `reward`; the columns are `x1`, `x2`, `x3`, `x4`, `x5`, `paid`");
 }
 
 #[test]

@@ -1,0 +1,323 @@
+//! `truenorth summarize`: every format, merging, what is left out, and what it says to bad input.
+
+use std::fs;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::FileWriter;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use insta::assert_snapshot;
+use parquet::arrow::ArrowWriter;
+use serde_json::{Value, json};
+
+use crate::support::{Scratch, keys, shared_data};
+
+const CSV: &str =
+    "day,x,y,colour,reward\n1,0.5,1,red,1\n2,0.25,2,blue,0\n3,0,0,red,0.5\n4,1,0.75,green,0.25\n";
+const COLUMNS: &str = "--features x,y --reward reward";
+
+fn filled() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("a.csv", CSV);
+    scratch.write("b.csv", CSV);
+    scratch
+}
+
+fn gzipped(content: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(content.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn json_lines() -> String {
+    let line = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [day, x, y, colour, reward] = cells[..] else { panic!("{line}") };
+        format!("{{\"day\":{day},\"x\":{x},\"y\":{y},\"colour\":\"{colour}\",\"reward\":{reward}}}\n")
+    };
+    CSV.lines().skip(1).map(line).collect()
+}
+
+fn batch() -> RecordBatch {
+    let cells = |column: usize| CSV.lines().skip(1).map(move |line| line.split(',').nth(column).unwrap());
+    let numbers = |column: usize| -> ArrayRef {
+        Arc::new(cells(column).map(|cell| Some(cell.parse::<f64>().unwrap())).collect::<Float64Array>())
+    };
+    let colours: ArrayRef = Arc::new(cells(3).map(Some).collect::<StringArray>());
+    let columns = [("x", numbers(1)), ("y", numbers(2)), ("colour", colours), ("reward", numbers(4))];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+#[test]
+fn every_kind_of_table_gives_the_same_summary() {
+    let (scratch, batch) = (Scratch::new(), batch());
+    scratch.write("t.csv", CSV);
+    scratch.write("t.csv.gz", gzipped(CSV));
+    scratch.write("t.jsonl", json_lines());
+    let mut parquet = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    parquet.write(&batch).unwrap();
+    scratch.write("t.parquet", parquet.into_inner().unwrap());
+    let mut arrow = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    arrow.write(&batch).unwrap();
+    scratch.write("t.arrow", arrow.into_inner().unwrap());
+    for name in ["t.csv", "t.csv.gz", "t.jsonl", "t.parquet", "t.arrow"] {
+        let call = format!("summarize {name} {COLUMNS} --one-hot colour --intercept -o t.tn");
+        let mut report = scratch.json(&call);
+        let names = "rows dimension features mean_reward scale files rejected bytes";
+        let mut expected: Vec<&str> = names.split(' ').collect();
+        expected.sort_unstable();
+        assert_eq!(keys(&report), expected);
+        assert_eq!(report["bytes"], fs::metadata(scratch.path("t.tn")).unwrap().len(), "{name}");
+        let object = report.as_object_mut().unwrap();
+        object.remove("bytes");
+        assert_eq!(object.remove("files"), Some(json!({ name: 4 })), "{name}");
+        // The longest row is the second, with the intercept and a colour: 0.0625 + 4 + 1 + 1.
+        let scale = object.remove("scale").unwrap().as_f64().unwrap();
+        assert!((scale - 6.0625f64.sqrt().recip()).abs() < 1e-15, "{name}: {scale}");
+        assert_eq!(
+            report,
+            json!({
+                "rows": 4, "dimension": 6, "mean_reward": 0.4375, "rejected": [],
+                "features": ["intercept", "x", "y", "colour=blue", "colour=green", "colour=red"],
+            }),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn text_says_what_was_read_and_what_comes_next() {
+    assert_snapshot!(filled().prints(&format!("summarize a.csv {COLUMNS} -o a.tn")), @r"
+    4 rows of 1 file, 2 features, mean reward 0.438
+    wrote a.tn (1 kB)
+    next: truenorth audit a.tn --pilot LIVE_ROWS
+    ");
+}
+
+fn features(report: &Value) -> String {
+    let names = report["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+    names.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn events_name_their_features() {
+    let scratch = Scratch::new();
+    let vw = "shared | tall\n0:-1:0.5 | red\n | blue\n\nshared | short\n | red\n0:0:0.5 | blue\n";
+    scratch.write("e.vw", vw);
+    scratch.write("e.txt", vw);
+    let event = |cost: i8, index: u8, age: u8| {
+        format!(
+            r#"{{"_label_cost":{cost},"_label_probability":0.5,"_labelIndex":{index},"a":[1,2],"p":[0.5,0.5],"c":{{"user":{{"age":{age}}},"_multi":[{{"item":{{"id":"red"}}}},{{"item":{{"id":"blue"}}}}]}}}}"#
+        )
+    };
+    scratch.write("e.dsjson", format!("{}\n{}\n", event(-1, 0, 3), event(0, 1, 2)));
+    scratch.write(
+        "e.csv",
+        ",timestamp,item_id,position,click,propensity_score,user_feature_0,user-item_affinity_0,user-item_affinity_1\n\
+         0,2019-11-24,1,2,1,0.5,young,0.25,0.5\n1,2019-11-24,0,3,0,0.5,old,0.5,0.75\n",
+    );
+    scratch.write("items.csv", ",item_id,item_feature_0,item_feature_1\n0,0,-0.5,soft\n1,1,1.5,hard\n");
+    for (call, names) in [
+        ("e.vw --keep-names", "blue red short tall"),
+        ("e.txt --keep-names", "blue red short tall"),
+        ("e.vw", "#005 #029 #185 #214"),
+        ("e.dsjson --keep-names", "item.id=blue item.id=red user.age"),
+        ("e.dsjson --buckets 9", "#4 #8"),
+        (
+            "e.csv",
+            "item_id=0 item_id=1 position=2 position=3 user-item_affinity user_feature_0=old user_feature_0=young",
+        ),
+        (
+            "e.csv --items items.csv",
+            "item_feature_0 item_feature_1=hard item_feature_1=soft position=2 position=3 user-item_affinity \
+             user_feature_0=old user_feature_0=young",
+        ),
+    ] {
+        let report = scratch.json(&format!("summarize {call} -o e.tn"));
+        assert_eq!((features(&report).as_str(), &report["rows"]), (names, &json!(2)), "{call}");
+        assert_eq!(report["mean_reward"], 0.5, "{call}");
+    }
+    assert_snapshot!(scratch.says("summarize e.csv --features position --reward click --items items.csv -o x.tn"),
+        @"truenorth: `--items` goes with logs of Open Bandit only");
+    scratch.write("bad.vw", " | a\n0:-1:0.5 | b\n\n0:-1:0.5| b\n");
+    assert_snapshot!(scratch.says("summarize bad.vw -o x.tn"),
+        @"truenorth: bad.vw, line 4: `0:-1:0.5` touches the `|`, which makes it a tag: a space must stand between");
+}
+
+#[test]
+fn patterns_and_parts_merge_to_the_whole() {
+    let scratch = filled();
+    let call = |files: &str, summary: &str| format!("summarize {files} {COLUMNS} -o {summary}");
+    scratch.prints(&call("*.csv", "whole.tn"));
+    scratch.prints(&call("a.csv", "a.tn"));
+    scratch.prints(&call("b.csv", "b.tn"));
+    scratch.prints("summarize a.tn b.tn -o merged.tn");
+    scratch.prints("summarize a.tn b.csv -o mixed.tn");
+    scratch.prints("summarize ?.tn -o globbed.tn");
+    let whole = fs::read(scratch.path("whole.tn")).unwrap();
+    for name in ["merged.tn", "mixed.tn", "globbed.tn"] {
+        assert!(fs::read(scratch.path(name)).unwrap() == whole, "{name}");
+    }
+    // A summary may grow in place.
+    assert!(scratch.prints("summarize a.tn b.csv -o a.tn").starts_with("8 rows of 2 files, 2 features"));
+    assert!(fs::read(scratch.path("a.tn")).unwrap() == whole);
+}
+
+#[test]
+fn files_that_are_counted_twice_are_named() {
+    let scratch = filled();
+    scratch.prints(&format!("summarize a.csv {COLUMNS} -o a.tn"));
+    for call in [
+        format!("summarize a.csv ?.csv {COLUMNS} -o x.tn"),
+        "summarize a.tn a.tn -o x.tn".to_owned(),
+        "summarize a.tn a.csv -o x.tn".to_owned(),
+    ] {
+        let (printed, said) = scratch.prints_and_says(&call);
+        assert_eq!(said, "truenorth: a.csv is counted twice\n", "{call}");
+        assert!(printed.contains("wrote x.tn"), "{call}");
+    }
+}
+
+#[test]
+fn nothing_that_is_read_is_written_over() {
+    let scratch = filled();
+    for output in ["a.csv", "./a.csv", "../FOLDER/a.csv"] {
+        let folder = scratch.path("");
+        let output = output.replace("FOLDER", folder.file_name().unwrap().to_str().unwrap());
+        let said = scratch.says(&format!("summarize b.csv a.csv {COLUMNS} -o {output}"));
+        assert!(said.ends_with("a.csv is read, and would be written over: name another file\n"), "{said}");
+    }
+    fs::create_dir(scratch.path("folder")).unwrap();
+    assert_snapshot!(scratch.gives_up(&format!("summarize a.csv {COLUMNS} -o folder")),
+        @"truenorth: cannot write folder: is a directory");
+    assert_snapshot!(scratch.gives_up(&format!("summarize a.csv {COLUMNS} -o no/such/x.tn")),
+        @"truenorth: cannot write no/such/x.tn: No such file or directory (os error 2)");
+}
+
+#[test]
+fn what_is_malformed_or_missing_is_named_or_counted() {
+    let scratch = Scratch::new();
+    scratch.write("bad.csv", "x,y,reward\n0.5,oops,1\n,2,0\n3,1,7\n4,1\n5,2,0.5\n6,high,1\n");
+    let call = |more: &str| format!("summarize bad.csv {COLUMNS} {more} -o x.tn");
+    assert_snapshot!(scratch.says(&call("")),
+        @r#"truenorth: bad.csv, line 2: column `y` holds "oops", not a number"#);
+    assert_snapshot!(scratch.prints(&call("--skip-malformed --missing mean --reward-range -1,1")), @r"
+    2 rows of 1 file, 2 features, mean reward 0.250
+    left out: 2 rows (column `y` holds text, not a number; the first: bad.csv, line 2)
+    left out: 1 row (the reward is outside of the range from -1 to 1; bad.csv, line 4)
+    left out: 1 row (the row has not the 3 fields of the header; bad.csv, line 5)
+    wrote x.tn (1 kB)
+    next: truenorth audit x.tn --pilot LIVE_ROWS
+    ");
+    let report = scratch.json(&call("--skip-malformed"));
+    assert_eq!(report["rejected"][1]["reason"], "column `x` has no value");
+    assert_eq!((&report["rejected"][0]["rows"], &report["rows"]), (&json!(2), &json!(2)));
+    scratch.write("gap.csv", "x,y,reward\n1,1,1\nNA,2,0\n3,1,7\n");
+    let gap = |more: &str| format!("summarize gap.csv {COLUMNS} {more} -o x.tn");
+    assert_snapshot!(scratch.says(&gap("")), @r#"truenorth: gap.csv, line 3: column `x` holds "NA", not a number"#);
+    assert_eq!(scratch.json(&gap("--missing drop"))["rows"], 2);
+    assert_eq!(scratch.json(&gap("--missing mean"))["rows"], 3);
+    assert_snapshot!(scratch.says(&gap("--missing drop --reward-range 0,2")),
+        @"truenorth: gap.csv, line 4: the reward is 7, outside of the range from 0 to 2");
+}
+
+#[test]
+fn wrong_files_are_named() {
+    let scratch = filled();
+    let says = |files: &str| scratch.says(&format!("summarize {files} {COLUMNS} -o x.tn"));
+    fs::create_dir(scratch.path("folder")).unwrap();
+    scratch.write("empty.csv", "");
+    scratch.write("bare.csv", "x,y,reward\n");
+    scratch.write("notes.txt", CSV);
+    assert_snapshot!(says("a.csv no.csv"), @"truenorth: no.csv: No such file or directory (os error 2)");
+    assert_snapshot!(says("q*.csv"), @"truenorth: q*.csv: no file has such a name");
+    assert_snapshot!(says("[.csv"), @"truenorth: [.csv: Pattern syntax error near position 0: invalid range pattern");
+    assert_snapshot!(says("a.csv folder"), @"truenorth: folder: this is a folder; name its files, such as 'folder/*.csv'");
+    assert_snapshot!(says("empty.csv"), @"truenorth: empty.csv: the file is empty");
+    assert_snapshot!(says("bare.csv"), @"truenorth: bare.csv: there are columns, but no rows");
+    assert_snapshot!(says("notes.txt"), @"truenorth: notes.txt: the format is not clear; known endings are .csv, .jsonl, .ndjson, .vw, .dsjson, .json (or these with .gz), .parquet, .arrow, .arrows, .feather, .ipc");
+    assert_snapshot!(says("a.csv --format parquet"), @"truenorth: a.csv: the Parquet file cannot be read: Parquet error: Invalid Parquet file. Corrupt footer");
+    assert_snapshot!(scratch.says("summarize a.csv --format vw -o x.tn"), @"truenorth: a.csv, line 1: there is no `|`, behind which the features begin");
+}
+
+#[test]
+fn wrong_columns_are_named() {
+    let scratch = filled();
+    let says = |columns: &str| scratch.says(&format!("summarize a.csv {columns} -o x.tn"));
+    assert_snapshot!(says(""), @"truenorth: a.csv: a CSV table needs `--features` and `--reward`");
+    assert_snapshot!(says("--features x"), @"truenorth: `--reward` is needed beside the columns");
+    assert_snapshot!(says("--reward reward"), @"truenorth: a.csv: no features are asked for");
+    assert_snapshot!(says("--features x,z --reward reward"), @"truenorth: a.csv: there is no column named `z`; the columns are `day`, `x`, `y`, `colour`, `reward`");
+    assert_snapshot!(says("--features f_* --reward reward"), @"truenorth: a.csv: no column matches `f_*`; the columns are `day`, `x`, `y`, `colour`, `reward`");
+    assert_snapshot!(says("--features x --reward paid"), @"truenorth: a.csv: there is no column named `paid`; the columns are `day`, `x`, `y`, `colour`, `reward`");
+    assert_snapshot!(says("--features * --reward reward"), @r#"truenorth: a.csv, line 2: column `colour` holds "red", not a number"#);
+    assert_snapshot!(says("--features x --one-hot colour --hash colour --reward reward"), @"truenorth: a.csv: column `colour` can be either one-hot or hashed, not both");
+    scratch.write("narrow.csv", "x,reward\n1,1\n");
+    assert_snapshot!(scratch.says(&format!("summarize a.csv narrow.csv {COLUMNS} -o x.tn")), @"truenorth: narrow.csv: there is no column named `y`; the columns are `x`, `reward`");
+}
+
+#[test]
+fn wrong_calls_are_answered() {
+    let scratch = filled();
+    let says = |more: &str| scratch.says(&format!("summarize a.csv {COLUMNS} -o x.tn {more}"));
+    let refuses = |more: &str| scratch.refuses(&format!("summarize a.csv {COLUMNS} -o x.tn {more}"));
+    assert_snapshot!(says("--reward-range 1,0"), @"truenorth: `--reward-range` takes two numbers, the smaller first, but is 1,0");
+    assert_snapshot!(says("--reward-range 1"), @"truenorth: `--reward-range` takes two numbers, the smaller first, but is 1");
+    assert_snapshot!(refuses("--reward-range 0,much"), @"error: invalid value 'much' for '--reward-range <LOW,HIGH>': invalid float literal");
+    assert_snapshot!(refuses("--format xls"), @"error: invalid value 'xls' for '--format <FORMAT>': the formats are auto, csv, parquet, jsonl, arrow, vw, dsjson, obd");
+    assert_snapshot!(refuses("--missing zero"), @"error: invalid value 'zero' for '--missing <MISSING>'");
+    assert_snapshot!(refuses("--buckets 0"), @"error: invalid value '0' for '--buckets <N>': 0 is not in 1..=4096");
+    assert_snapshot!(scratch.refuses(&format!("summarize {COLUMNS} -o x.tn")), @"error: the following required arguments were not provided:");
+    assert_snapshot!(scratch.refuses(&format!("summarize a.csv {COLUMNS}")), @"error: the following required arguments were not provided:");
+}
+
+#[test]
+fn summaries_that_do_not_fit_are_named() {
+    let scratch = filled();
+    scratch.prints(&format!("summarize a.csv {COLUMNS} -o a.tn"));
+    scratch.prints(&format!("summarize b.csv {COLUMNS} --one-hot colour -o b.tn"));
+    scratch.prints("summarize b.csv --features y,x --reward reward -o turned.tn");
+    scratch.prints(&format!("summarize b.csv {COLUMNS} --intercept -o lifted.tn"));
+    let bytes = fs::read(scratch.path("a.tn")).unwrap();
+    scratch.write("cut.tn", &bytes[..bytes.len() - 1]);
+    scratch.write("later.tn", [&bytes[..9], &[2], &bytes[10..]].concat());
+    let says = |files: &str| scratch.says(&format!("summarize {files} -o x.tn"));
+    assert_snapshot!(says("a.tn b.tn"), @"truenorth: b.tn: the summaries have different one-hot columns: none and colour");
+    assert_snapshot!(says("a.tn turned.tn"), @"truenorth: turned.tn: the summaries have different features: x,y and y,x");
+    assert_snapshot!(says("a.tn lifted.tn"), @"truenorth: lifted.tn: the summaries have different intercept: no and yes");
+    assert_snapshot!(says("a.tn cut.tn"), @"truenorth: cut.tn: the summary is damaged: its checksum does not match its content");
+    assert_snapshot!(says("later.tn"), @"truenorth: later.tn: the summary has version 2, but this build reads version 1");
+    assert_snapshot!(says("a.tn b.csv --intercept"), @"truenorth: `--intercept` comes too late: the summaries have none");
+    assert_snapshot!(says("a.tn --features y --reward reward"), @"truenorth: only summaries are named, whose columns are settled");
+    assert_snapshot!(says("a.tn b.csv --features x --reward reward"), @"truenorth: b.csv: the summaries have different features: x,y and x");
+}
+
+#[test]
+fn help_shows_formats_and_examples() {
+    let help = Scratch::new().prints("summarize --help");
+    // Nothing of an example is broken into lines.
+    assert!(help.contains("--one-hot country --reward click -o c.tn\n"), "{help}");
+    assert!(
+        help.contains("truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n")
+    );
+    assert!(help.contains("csv, parquet, jsonl, arrow, vw, dsjson"), "{help}");
+}
+
+#[test]
+fn samples_of_real_logs_are_read() {
+    let Some(data) = shared_data() else { return };
+    let scratch = Scratch::new();
+    for (file, rows) in [
+        ("vw-cb-adf-small.txt", 10),
+        ("vw-cb-adf-news.txt", 113),
+        ("vw-dsjson-cb.json", 23),
+        ("vw-dsjson-production.json", 3),
+        ("obd-random-men-200.csv", 200),
+    ] {
+        let path = data.join("log-samples").join(file);
+        let report = scratch.json(&format!("summarize {} -o x.tn", path.display()));
+        assert_eq!(report["rows"], rows, "{file}");
+    }
+}
