@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
     if logs.is_empty() && plan.selection.is_some() {
         return Err(Failure::Call("only summaries are named, whose columns are settled".to_owned()));
     }
-    let mut twice = named_twice(&logs);
+    let mut twice: BTreeSet<String> = BTreeSet::new();
     let mut whole: Option<Summary> = None;
     let mut merge = |part: Summary, path: &Path| match &mut whole {
         None => {
@@ -198,13 +198,6 @@ fn check_used(arguments: &Arguments, recipe: &Recipe) -> Result<(), Failure> {
         return Err(Failure::Call("`--items` goes with logs of Open Bandit only".to_owned()));
     }
     Ok(())
-}
-
-/// Files that are named more than once, maybe by patterns that overlap.
-fn named_twice(paths: &[PathBuf]) -> BTreeSet<String> {
-    let mut seen = BTreeSet::new();
-    let again = paths.iter().filter(|path| !seen.insert(*path));
-    again.map(|path| path.display().to_string()).collect()
 }
 
 /// Files that both summaries hold.

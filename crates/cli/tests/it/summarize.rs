@@ -169,15 +169,17 @@ fn patterns_and_parts_merge_to_the_whole() {
 fn files_that_are_counted_twice_are_named() {
     let scratch = filled();
     scratch.prints(&format!("summarize a.csv {COLUMNS} -o a.tn"));
-    for call in [
-        format!("summarize a.csv ?.csv {COLUMNS} -o x.tn"),
-        "summarize a.tn a.tn -o x.tn".to_owned(),
-        "summarize a.tn a.csv -o x.tn".to_owned(),
+    // What is named twice, maybe by patterns that overlap, is read once.
+    for (call, rows) in [
+        (format!("summarize a.csv ?.csv {COLUMNS} -o x.tn"), "8 rows"),
+        ("summarize a.tn a.tn -o x.tn".to_owned(), "4 rows"),
     ] {
         let (printed, said) = scratch.prints_and_says(&call);
-        assert_eq!(said, "truenorth: a.csv is counted twice\n", "{call}");
-        assert!(printed.contains("wrote x.tn"), "{call}");
+        assert!(said.is_empty() && printed.starts_with(rows), "{call}: {said}{printed}");
     }
+    let (printed, said) = scratch.prints_and_says("summarize a.tn a.csv -o x.tn");
+    assert_eq!(said, "truenorth: a.csv is counted twice\n");
+    assert!(printed.contains("wrote x.tn"));
 }
 
 #[test]
