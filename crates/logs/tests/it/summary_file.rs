@@ -79,7 +79,7 @@ fn every_changed_byte_and_every_cut_is_refused_in_words() {
             bytes[position] ^= change;
             let said = refused(&bytes);
             let expected = match position {
-                0..9 => "this is no summary",
+                0..9 => "this is no summary; `truenorth summarize` makes one from logs",
                 9..13 => "the summary has version ",
                 _ => "the summary is damaged: its checksum does not match its content",
             };
@@ -89,7 +89,7 @@ fn every_changed_byte_and_every_cut_is_refused_in_words() {
     for length in 0..whole.len() {
         let said = refused(&whole[..length]);
         let expected = match length {
-            0 => "this is no summary",
+            0 => "this is no summary; `truenorth summarize` makes one from logs",
             1..HEADER => "the summary is damaged: it is too short",
             _ => "the summary is damaged: its checksum does not match its content",
         };
@@ -105,7 +105,7 @@ fn other_files_and_other_versions_are_told_apart() {
     let folder = Folder::new();
     let whole = rich(&folder);
     for bytes in [&b"x,r\n1,2\n"[..], b"PAR1", b"tnsnapshot and so on, long enough", b""] {
-        assert_eq!(refused(bytes), "this is no summary");
+        assert_eq!(refused(bytes), "this is no summary; `truenorth summarize` makes one from logs");
     }
     let mut bytes = whole.to_bytes();
     bytes[9..13].copy_from_slice(&2_u32.to_le_bytes());
@@ -205,7 +205,7 @@ fn merging_says_what_differs() {
         (read(&table("x", "r", "c", "d")), "features: x,y and x"),
         (read(&table("y,x", "r", "c", "d")), "features: x,y and y,x"),
         (read(&table("x,y", "r", "c,d", "")), "one-hot columns: c and c,d"),
-        (read(&table("x,y", "r", "c", "")), "hashed columns: d and "),
+        (read(&table("x,y", "r", "c", "")), "hashed columns: d and none"),
         (read(&intercept), "intercept: no and yes"),
         (read(&buckets), "number of buckets: 256 and 7"),
         (vw.clone(), "format: table and Vowpal Wabbit text, hashed"),
