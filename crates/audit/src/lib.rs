@@ -29,6 +29,7 @@ mod page;
 mod pair;
 mod robust;
 mod spectrum;
+mod standing;
 mod tail;
 mod verdict;
 mod view;
@@ -37,6 +38,7 @@ mod worth;
 
 pub use audit::audit;
 pub use page::page;
+pub use standing::Standing;
 pub use view::{
     Audit, Bounds, CertificateView, Direction, Feature, Options, Pair, PairEstimate, Pilot, PilotView, Use,
     Verdict, Worth,

@@ -2,7 +2,7 @@
 
 use truenorth_report::{Block, Callout, Error, Page, Section, Tile, Tone};
 
-use crate::view::{Audit, PilotView, Use};
+use crate::view::{Audit, Feature, PilotView, Use};
 
 mod coverage;
 mod method;
@@ -11,7 +11,6 @@ mod trust;
 mod words;
 mod worth;
 
-use trust::Standing;
 use words::{amount, counted, number, whole};
 
 /// Rows of a figure; a table may hold more.
@@ -87,7 +86,7 @@ fn verdict(audit: &Audit) -> Section {
         }
     };
     let features = match audit.pilot {
-        Some(_) => trust::tally(audit.features.iter().map(Standing::of_feature)),
+        Some(_) => trust::tally(audit.features.iter().map(Feature::standing)),
         None => String::new(),
     };
     let worth = match audit.worth.after_pilot {

@@ -1,5 +1,6 @@
 //! The answer in a sentence.
 
+use crate::standing::Standing;
 use crate::view::{Audit, Direction, Feature, PilotView, Use, Verdict, Worth};
 use crate::words::{about, count, list, many, number};
 
@@ -11,11 +12,6 @@ pub(crate) struct Facts<'a> {
     pub(crate) pilot: Option<&'a PilotView>,
     pub(crate) worth: &'a Worth,
     pub(crate) level: f64,
-}
-
-/// Whether a logged coefficient still holds: no drift was found, and it is small or unlikely.
-pub(crate) fn holds(drifted: Option<bool>, equivalent: Option<bool>, trust: f64) -> bool {
-    drifted == Some(false) && (equivalent == Some(true) || trust >= 0.5)
 }
 
 impl<'a> Facts<'a> {
@@ -42,14 +38,12 @@ impl<'a> Facts<'a> {
 
     /// Features without, whose logged coefficient is more likely to hold than not.
     pub(crate) fn held(&self) -> Vec<&'a str> {
-        self.names(|feature| holds(feature.drifted, feature.equivalent, feature.trust))
+        self.names(|feature| feature.standing() == Standing::Holds)
     }
 
     /// All other features.
     pub(crate) fn undecided(&self) -> Vec<&'a str> {
-        self.names(|feature| {
-            feature.drifted != Some(true) && !holds(feature.drifted, feature.equivalent, feature.trust)
-        })
+        self.names(|feature| matches!(feature.standing(), Standing::Undecided | Standing::Untested))
     }
 
     pub(crate) fn verdict(&self) -> Verdict {
@@ -77,7 +71,7 @@ impl<'a> Facts<'a> {
             format!("; {} still {}", list(&held), if held.len() == 1 { "holds" } else { "hold" })
         };
         // A drift that is real but small leaves the logs useful.
-        let large = self.names(|feature| feature.drifted == Some(true) && feature.equivalent != Some(true));
+        let large = self.names(|feature| feature.standing() == Standing::Drifted);
         if large.len() == tested || worthless {
             let all = if drifted.len() == d { "all".to_owned() } else { drifted.len().to_string() };
             let sentence = format!(

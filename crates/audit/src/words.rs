@@ -1,16 +1,10 @@
 //! Numbers and lists as sentences have them.
 
+use truenorth_report::thousands;
+
 /// A count with its thousands apart: 17,044.
 pub(crate) fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    thousands(&value.to_string())
 }
 
 /// A number of rounds or rows: three digits are enough.

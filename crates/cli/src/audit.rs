@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use truenorth::theory::{FallbackParams, OnlineFallback};
-use truenorth_audit::{Audit, Feature, Options, Pilot, audit, page};
+use truenorth_audit::{Audit, Options, Pilot, audit, page};
 use truenorth_logs::{Layout, Problem, Recipe, Summary};
 
 use crate::certificate_file;
@@ -255,7 +255,7 @@ fn text(audit: &Audit, summary: &Summary) -> String {
             row.splice(
                 1..1,
                 [
-                    standing(feature).to_owned(),
+                    feature.standing().word().to_owned(),
                     number(feature.drift),
                     number(feature.stderr),
                     feature.p_value.map_or_else(|| "-".to_owned(), probability),
@@ -316,16 +316,6 @@ fn shortened(name: &str) -> String {
     }
     let (start, end) = (&name[..MOST / 2], &name[name.len() - MOST / 2 + 1..]);
     start.iter().chain(&['…']).chain(end).collect()
-}
-
-fn standing(feature: &Feature) -> &'static str {
-    match (feature.drifted, feature.equivalent) {
-        (Some(true), Some(true)) => "drifted a little",
-        (Some(true), _) => "drifted",
-        (Some(false), equivalent) if equivalent == Some(true) || feature.trust >= 0.5 => "holds",
-        (Some(false), _) => "undecided",
-        (None, _) => "not tested",
-    }
 }
 
 /// Three digits that count, without a power of ten where that is readable.

@@ -1,8 +1,10 @@
 //! Files that are whole or not there.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
+
+use truenorth_logs::part;
 
 use crate::failure::Failure;
 
@@ -32,22 +34,7 @@ pub(crate) fn check_apart(path: &Path, input: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a file is called until it is whole.
-fn part(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    path.with_file_name(name)
-}
-
-/// Writes a file under another name and renames it when it is whole, so that nothing half-written is
-/// ever left under the final name.
+/// Writes a file, whole or not at all.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let part = part(path);
-    let written = File::create(&part)
-        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&part, path));
-    written.map_err(|error| {
-        let _ = fs::remove_file(&part);
-        Failure::write(path)(error)
-    })
+    truenorth_logs::write_whole(path, content).map_err(Failure::write(path))
 }

@@ -251,13 +251,5 @@ pub(crate) fn many(count: u64, noun: &str) -> String {
 
 /// A count with its thousands apart.
 pub(crate) fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    truenorth_report::thousands(&count.to_string())
 }

@@ -1,5 +1,6 @@
 //! Numbers in columns, for people.
 
+use truenorth_report::thousands;
 use truenorth_sim::{FigureResult, PanelResult, Results};
 
 /// A table as text: words to the left, numbers to the right.
@@ -87,13 +88,7 @@ pub(crate) fn number(value: f64) -> String {
         return format!("{value:.decimals$}");
     }
     let digits = format!("{size:.0}");
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
+    let text = thousands(&digits);
     if value < 0.0 { format!("-{text}") } else { text }
 }
 

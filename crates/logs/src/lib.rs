@@ -46,5 +46,6 @@ pub use recipe::{Layout, Recipe};
 pub use selection::Selection;
 pub use summarize::{BUCKETS, Plan};
 pub use summary::{Summary, SummaryFeature};
+pub use summary_file::{part, write_whole};
 pub use table::Table;
 pub use vocabulary::bucket;

@@ -58,3 +58,4 @@ pub use png::png;
 pub use scale::AxisScale;
 pub use series::{Band, Curves, CurvesPanel, Marks, Reference, Series};
 pub use shares::{Share, ShareColors, Shares, SharesFigure, SharesPanel};
+pub use ticks::thousands;

@@ -172,14 +172,19 @@ fn superscript(digit: char) -> char {
 fn grouped(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let mut grouped = String::from(if value < 0.0 { "−" } else { "" });
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            grouped.push(',');
+    format!("{}{}{rest}", if value < 0.0 { "−" } else { "" }, thousands(whole))
+}
+
+/// Digits with their thousands apart: 17,044.
+pub fn thousands(digits: &str) -> String {
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
         }
-        grouped.push(digit);
+        text.push(digit);
     }
-    grouped + rest
+    text
 }
 
 #[cfg(test)]

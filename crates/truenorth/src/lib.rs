@@ -52,6 +52,7 @@ mod error;
 mod evidence;
 mod explain;
 mod explore;
+pub mod frame;
 mod informed;
 mod kernel;
 mod learned;

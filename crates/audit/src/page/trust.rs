@@ -8,55 +8,19 @@ use truenorth_report::{
 
 use super::words::{self, NONE, amount, change, number, percent, share, with_error};
 use super::{ROWS, paragraph};
-use crate::verdict::holds;
+use crate::standing::Standing;
 use crate::view::{Audit, Direction, Feature, PilotView};
 
 /// Figures take numbers up to here.
 const LARGEST: f64 = 1e90;
 
-/// What the pilot says about a feature or a direction, the most urgent first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Standing {
-    Drifted,
-    /// A real drift that is shown not to matter.
-    Slight,
-    Undecided,
-    Untested,
-    Holds,
-}
-
-impl Standing {
-    fn new(drifted: Option<bool>, equivalent: Option<bool>, trust: f64) -> Self {
-        match (drifted, equivalent) {
-            (Some(true), Some(true)) => Self::Slight,
-            (Some(true), _) => Self::Drifted,
-            (Some(false), _) if holds(drifted, equivalent, trust) => Self::Holds,
-            (Some(false), _) => Self::Undecided,
-            (None, _) => Self::Untested,
-        }
-    }
-
-    pub(super) fn of_feature(feature: &Feature) -> Self {
-        Self::new(feature.drifted, feature.equivalent, feature.trust)
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Drifted => "drifted",
-            Self::Slight => "drifted a little",
-            Self::Undecided => "undecided",
-            Self::Untested => "not tested",
-            Self::Holds => "holds",
-        }
-    }
-
-    fn tone(self) -> Tone {
-        match self {
-            Self::Drifted => Tone::Bad,
-            Self::Slight | Self::Undecided => Tone::Mixed,
-            Self::Untested => Tone::Plain,
-            Self::Holds => Tone::Good,
-        }
+/// The colour of a standing.
+fn tone(standing: Standing) -> Tone {
+    match standing {
+        Standing::Drifted => Tone::Bad,
+        Standing::Slight | Standing::Undecided => Tone::Mixed,
+        Standing::Untested => Tone::Plain,
+        Standing::Holds => Tone::Good,
     }
 }
 
@@ -99,7 +63,7 @@ impl Finding {
     fn of_feature(place: usize, feature: &Feature) -> Self {
         Self {
             name: feature.name.clone(),
-            standing: Standing::of_feature(feature),
+            standing: feature.standing(),
             place,
             coverage: feature.coverage,
             typical: feature.typical,
@@ -113,7 +77,7 @@ impl Finding {
     fn of_direction(place: usize, direction: &Direction, names: &[&str]) -> Self {
         Self {
             name: words::direction(&direction.weights, names, 2, 11),
-            standing: Standing::new(direction.drifted, direction.equivalent, direction.trust),
+            standing: direction.standing(),
             place,
             coverage: direction.coverage,
             typical: direction.typical,
@@ -286,7 +250,7 @@ fn table(findings: &[Finding], audit: &Audit) -> Block {
         header: header.map(str::to_owned).to_vec(),
         rows: findings.iter().map(row).collect(),
     };
-    let tones = findings.iter().map(|finding| finding.standing.tone()).collect();
+    let tones = findings.iter().map(|finding| tone(finding.standing)).collect();
     Block::Badges { table, column: 1, tones }
 }
 

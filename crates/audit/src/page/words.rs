@@ -1,5 +1,7 @@
 //! Numbers and names for people.
 
+use truenorth_report::thousands;
+
 /// What is written where there is no number.
 pub(super) const NONE: &str = "–";
 
@@ -32,7 +34,7 @@ pub(super) fn whole(count: u64) -> String {
     if count >= 10_000_000_000 {
         return number(count as f64);
     }
-    grouped(&count.to_string())
+    thousands(&count.to_string())
 }
 
 /// How many there are of something: 1 round, 1,234 rounds.
@@ -200,18 +202,7 @@ fn plain(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let minus = value < 0.0 && text.chars().any(|digit| ('1'..='9').contains(&digit));
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    format!("{}{}{rest}", if minus { "−" } else { "" }, grouped(whole))
-}
-
-fn grouped(digits: &str) -> String {
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    format!("{}{}{rest}", if minus { "−" } else { "" }, thousands(whole))
 }
 
 fn superscript(exponent: f64) -> String {
