@@ -3,7 +3,7 @@
 
 use crate::certificate::Certificate;
 use crate::dense::{self, Matrix, Vector};
-use crate::drift::{DriftLikelihood, dictionary};
+use crate::drift::{Dictionary, DriftLikelihood};
 use crate::error::Result;
 use crate::offline::Offline;
 use crate::statistic::RidgeStatistic;
@@ -29,10 +29,10 @@ pub(crate) fn adaptive_certificate(
     norm_bound: f64,
 ) -> Result<Certificate> {
     let estimate = Vector::from_column_slice(offline.estimate());
-    let columns = dictionary(&estimate, 1.0, estimate.norm().max(f64::MIN_POSITIVE).recip());
+    let columns = Dictionary::new(&estimate, 1.0, estimate.norm().max(f64::MIN_POSITIVE).recip());
     let variance = noise * noise;
     let cap = norm_bound * norm_bound;
-    let mut budgets = vec![cap; columns.ncols()];
+    let mut budgets = vec![cap; columns.len()];
     if live.count() > 0 {
         let moment = Vector::from_column_slice(live.moment()) / variance;
         let likelihood = DriftLikelihood::new(
@@ -41,23 +41,21 @@ pub(crate) fn adaptive_certificate(
             &(live.gram() / variance),
             &moment,
         )?;
-        let q = columns.tr_mul(&(&likelihood.information * &columns));
-        let h = columns.tr_mul(&likelihood.shift);
+        let (q, h) = (columns.restrict(&likelihood.information), columns.project(&likelihood.shift));
         for _ in 0..STEPS {
             let mut precision = q.clone();
             for (j, budget) in budgets.iter().enumerate() {
                 precision[(j, j)] += budget.recip();
             }
             let factor = dense::cholesky("the precision of the drift", &precision)?;
-            let covariance = dense::inverse_from_factor(&factor);
+            let variances = dense::inverse_diagonal(&factor);
             let mean = dense::solve_from_factor(&factor, &h);
-            for (j, budget) in budgets.iter_mut().enumerate() {
-                *budget = (mean[j] * mean[j] + covariance[(j, j)]).min(cap);
+            for ((budget, mean), variance) in budgets.iter_mut().zip(&mean).zip(variances) {
+                *budget = (mean * mean + variance).min(cap);
             }
         }
     }
-    let scaled = &columns * Matrix::from_diagonal(&Vector::from_vec(budgets));
-    let inverse = scaled * columns.transpose();
+    let inverse = columns.spread(&Matrix::from_diagonal(&Vector::from_vec(budgets)));
     let factor = dense::cholesky("the inverse of the certificate", &inverse)?;
     Certificate::from_inverse(&inverse, dense::inverse_from_factor(&factor), RADIUS)
 }

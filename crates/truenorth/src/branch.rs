@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{self, Block, LANES};
-use crate::precision::Precision;
+use crate::kernel::Scores;
 
 /// Which branch set an upper confidence bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -43,6 +42,11 @@ pub struct BranchInterval {
 }
 
 impl BranchInterval {
+    /// That of one of the actions that were scored.
+    pub(crate) fn of(scores: &Scores, k: usize) -> Self {
+        Self { mean: scores.mean[k], statistical: scores.statistical[k], bias: scores.bias[k] }
+    }
+
     /// Upper end.
     pub fn ucb(&self) -> f64 {
         self.mean + (self.statistical + self.bias)
@@ -118,7 +122,7 @@ impl ActionInterval {
     }
 }
 
-/// Multipliers that turn the norms a [`Precision`] tracks into a radius:
+/// Multipliers that turn the norms a [`Precision`](crate::precision::Precision) tracks into a radius:
 /// `norm · ‖x‖ + offline · ‖second map‖ + bias · ‖first map‖`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Radius {
@@ -128,43 +132,6 @@ pub(crate) struct Radius {
     pub(crate) bias: f64,
     /// Multiplies the second map, the logs' own uncertainty: ‖W V⁻¹x‖ in G_off⁻¹.
     pub(crate) offline: f64,
-}
-
-/// Room for whitened and routed features of one block of actions.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct BranchScratch {
-    whitened: Vec<Block>,
-    routed: Vec<Block>,
-}
-
-impl BranchScratch {
-    pub(crate) fn new(dimension: usize) -> Self {
-        Self { whitened: vec![[0.0; LANES]; dimension], routed: vec![[0.0; LANES]; dimension] }
-    }
-}
-
-/// Intervals of eight actions by one branch. O(d²) an action.
-pub(crate) fn intervals(
-    precision: &Precision,
-    radius: Radius,
-    block: &[Block],
-    scratch: &mut BranchScratch,
-) -> [BranchInterval; LANES] {
-    let norms = kernel::whiten(precision.factor(), block, &mut scratch.whitened);
-    let means = kernel::project(precision.whitened_estimate(), &scratch.whitened);
-    let mut routed = |map: usize, factor: f64| {
-        let squares = match precision.maps().get(map) {
-            Some(map) if factor > 0.0 => kernel::route(map, &scratch.whitened, &mut scratch.routed),
-            _ => [0.0; LANES],
-        };
-        squares.map(|square| factor * square.sqrt())
-    };
-    let (bias, offline) = (routed(0, radius.bias), routed(1, radius.offline));
-    std::array::from_fn(|lane| BranchInterval {
-        mean: means[lane],
-        statistical: radius.norm * norms[lane].sqrt() + offline[lane],
-        bias: bias[lane],
-    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use nalgebra::DMatrix;
 
 use crate::error::{Error, Result};
+use crate::kernel::{self, Within};
 
 /// Largest size of a number that the library takes: its square and a sum of squares stay finite.
 pub(crate) const LARGEST: f64 = 1e50;
@@ -20,6 +21,9 @@ pub(crate) fn numbers(what: &'static str, numbers: &[f64]) -> Result<()> {
 
 /// Position of the first number that is NaN, infinite or too large.
 pub(crate) fn first_unusable(numbers: &[f64]) -> Option<usize> {
+    if kernel::run(&mut Within { numbers, limit: LARGEST }) {
+        return None;
+    }
     numbers.iter().position(|number| !(-LARGEST..=LARGEST).contains(number))
 }
 

@@ -1,6 +1,6 @@
 //! Dense O(d³) steps, taken at construction and at epoch starts, never inside a round.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
 
 use crate::error::{Error, Result};
 
@@ -9,25 +9,79 @@ pub type Matrix = DMatrix<f64>;
 /// A dense vector of the API.
 pub type Vector = DVector<f64>;
 
+/// Rows up to which nalgebra's own loops are as fast as products of blocks.
+const SMALL: usize = 32;
+
 /// Lower Cholesky factor C with CCᵀ = `matrix`, or the eigenvalue that stands in the way.
 pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
-    match matrix.clone().cholesky() {
-        Some(factor) => Ok(factor.l()),
-        None => Err(Error::NotPositiveDefinite { what, eigenvalue: matrix.symmetric_eigenvalues().min() }),
+    let mut factor = matrix.clone();
+    if factorise(factor.as_view_mut()) {
+        factor.fill_upper_triangle(0.0, 1);
+        return Ok(factor);
     }
+    Err(Error::NotPositiveDefinite { what, eigenvalue: matrix.symmetric_eigenvalues().min() })
+}
+
+/// Replaces the lower half of a symmetric matrix by its Cholesky factor; tells whether it has one.
+///
+/// ```text
+/// A = PPᵀ,   QPᵀ = B,   RRᵀ = C - QQᵀ       for  ( A  Bᵀ )
+///                                                ( B  C  )
+/// ```
+fn factorise(mut matrix: DMatrixViewMut<'_, f64>) -> bool {
+    let side = matrix.nrows();
+    if side <= SMALL {
+        let Some(factor) = matrix.clone_owned().cholesky() else { return false };
+        matrix.copy_from(&factor.unpack_dirty());
+        return true;
+    }
+    let half = (side / 2).next_multiple_of(8);
+    if !factorise(matrix.view_mut((0, 0), (half, half))) {
+        return false;
+    }
+    let mut below = matrix.view((half, 0), (side - half, half)).transpose();
+    solve_lower(matrix.view((0, 0), (half, half)), below.as_view_mut());
+    let below = below.transpose();
+    matrix.view_mut((half, half), (side - half, side - half)).gemm(-1.0, &below, &below.transpose(), 1.0);
+    matrix.view_mut((half, 0), (side - half, half)).copy_from(&below);
+    factorise(matrix.view_mut((half, half), (side - half, side - half)))
+}
+
+/// Replaces `right` by C⁻¹ `right`; what is above the diagonal of C is not looked at.
+fn solve_lower(factor: DMatrixView<'_, f64>, mut right: DMatrixViewMut<'_, f64>) {
+    let side = factor.nrows();
+    if side <= SMALL {
+        factor.solve_lower_triangular_unchecked_mut(&mut right);
+        return;
+    }
+    let half = (side / 2).next_multiple_of(8);
+    let (mut above, mut below) = right.rows_range_pair_mut(..half, half..);
+    solve_lower(factor.view((0, 0), (half, half)), above.as_view_mut());
+    below.gemm(-1.0, &factor.view((half, 0), (side - half, half)), &above, 1.0);
+    solve_lower(factor.view((half, half), (side - half, side - half)), below.as_view_mut());
 }
 
 /// C⁻¹ of a lower triangular `factor` with a positive diagonal.
 pub(crate) fn invert_lower(factor: &Matrix) -> Matrix {
     let mut inverse = Matrix::identity(factor.nrows(), factor.ncols());
-    factor.solve_lower_triangular_mut(&mut inverse);
+    solve_lower(factor.as_view(), inverse.as_view_mut());
     inverse
+}
+
+/// `leftᵀ right`.
+pub(crate) fn transposed_product(left: &Matrix, right: &Matrix) -> Matrix {
+    left.transpose() * right
 }
 
 /// (CCᵀ)⁻¹ from the lower Cholesky factor C.
 pub(crate) fn inverse_from_factor(factor: &Matrix) -> Matrix {
     let inverse = invert_lower(factor);
-    inverse.tr_mul(&inverse)
+    transposed_product(&inverse, &inverse)
+}
+
+/// Diagonal of (CCᵀ)⁻¹ from the lower Cholesky factor C.
+pub(crate) fn inverse_diagonal(factor: &Matrix) -> Vec<f64> {
+    invert_lower(factor).column_iter().map(|column| column.norm_squared()).collect()
 }
 
 /// log det(CCᵀ) from the lower Cholesky factor C.

@@ -4,7 +4,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::kernel::{self, Block, LANES};
+use crate::kernel::{self, Panels, Sampled, Whitened};
 use crate::precision::Precision;
 
 /// Draws from the posterior for one decision.
@@ -21,7 +21,7 @@ pub(crate) fn generator(seed: u64, round: u64) -> Xoshiro256PlusPlus {
 pub(crate) struct Draws {
     normals: Vec<f64>,
     best: Vec<(f64, usize)>,
-    whitened: Vec<Block>,
+    whitened: Whitened,
 }
 
 impl Draws {
@@ -32,8 +32,7 @@ impl Draws {
         &mut self,
         precision: &Precision,
         deviation: f64,
-        blocks: &[Block],
-        actions: usize,
+        panels: &Panels,
         rng: &mut Xoshiro256PlusPlus,
     ) -> (usize, f64) {
         let dimension = precision.whitened_estimate().len();
@@ -41,22 +40,9 @@ impl Draws {
         self.normals.extend((0..DRAWS * dimension).map(|_| -> f64 { StandardNormal.sample(rng) }));
         self.best.clear();
         self.best.resize(DRAWS, (f64::NEG_INFINITY, 0));
-        self.whitened.resize(dimension, [0.0; LANES]);
-        for (index, block) in blocks.chunks_exact(dimension).enumerate() {
-            kernel::whiten(precision.factor(), block, &mut self.whitened);
-            let means = kernel::project(precision.whitened_estimate(), &self.whitened);
-            let lanes = LANES.min(actions - index * LANES);
-            for (draw, best) in self.normals.chunks_exact(dimension).zip(&mut self.best) {
-                // xᵀθ = (Lx)ᵀ(z + deviation · ξ) for θ ~ N(θ̂, deviation² V⁻¹).
-                let moved = kernel::project(draw, &self.whitened);
-                for lane in 0..lanes {
-                    let value = means[lane] + deviation * moved[lane];
-                    if value > best.0 {
-                        *best = (value, index * LANES + lane);
-                    }
-                }
-            }
-        }
+        let Self { normals, best, whitened } = self;
+        // θ ~ N(θ̂, deviation² V⁻¹).
+        kernel::run(&mut Sampled { precision, panels, deviation, normals, best, whitened });
         let played = self.best[0].1;
         let same = self.best.iter().filter(|best| best.1 == played).count();
         (played, same as f64 / DRAWS as f64)

@@ -72,6 +72,7 @@ mod snapshot;
 mod sparse;
 mod statistic;
 pub mod theory;
+mod triangle;
 mod trust;
 
 pub use branch::{ActionInterval, Branch, BranchInterval};

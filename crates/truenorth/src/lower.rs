@@ -1,9 +1,8 @@
 //! Lower triangle of a square matrix, packed row by row.
 //!
-//! Everything the hot path touches is triangular or symmetric, so half of a square array would be
-//! dead weight: row `i` holds its `i + 1` entries, and rows follow each other without gaps.
+//! Half of a symmetric matrix would be dead weight: row `i` holds its `i + 1` entries, and rows follow each other
+//! without gaps. (What the decisions touch is a [`Triangle`](crate::triangle::Triangle).)
 
-use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
 /// Lower triangle of a `dimension x dimension` matrix; what the upper half holds (zeros, or the
@@ -27,17 +26,6 @@ impl Lower {
         Self::scaled_identity(dimension, 0.0)
     }
 
-    /// Takes the lower half of `matrix`.
-    pub(crate) fn from_matrix(matrix: &DMatrix<f64>) -> Self {
-        let mut lower = Self::zeros(matrix.nrows());
-        for i in 0..lower.dimension {
-            for (j, entry) in lower.row_mut(i).iter_mut().enumerate() {
-                *entry = matrix[(i, j)];
-            }
-        }
-        lower
-    }
-
     pub(crate) fn dimension(&self) -> usize {
         self.dimension
     }
@@ -52,26 +40,12 @@ impl Lower {
         &self.entries
     }
 
-    pub(crate) fn entries_mut(&mut self) -> &mut [f64] {
-        &mut self.entries
-    }
-
     pub(crate) fn row(&self, i: usize) -> &[f64] {
         &self.entries[i * (i + 1) / 2..][..=i]
     }
 
     pub(crate) fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.entries[i * (i + 1) / 2..][..=i]
-    }
-
-    /// The square matrix with zeros above the diagonal.
-    pub(crate) fn to_triangular(&self) -> DMatrix<f64> {
-        DMatrix::from_fn(self.dimension, self.dimension, |i, j| if j <= i { self.row(i)[j] } else { 0.0 })
-    }
-
-    /// The square matrix with the mirror image above the diagonal.
-    pub(crate) fn to_symmetric(&self) -> DMatrix<f64> {
-        DMatrix::from_fn(self.dimension, self.dimension, |i, j| self.row(i.max(j))[i.min(j)])
     }
 
     /// Whether the packed length fits the dimension: deserialised data may disagree with itself.

@@ -14,8 +14,8 @@
 //! Logs can also hide the best action from a policy that believes them. So in some t^(2/3) of t rounds live data
 //! alone is asked for its favourite, and if live play has neglected that action, ν > 4, it is played.
 
-use crate::branch::{self, ActionInterval, Radius};
-use crate::kernel::LANES;
+use crate::branch::Radius;
+use crate::kernel::{self, Measured};
 use crate::policy::{Policy, Workspace};
 
 /// Neglect from which on an audit plays the favourite of live data.
@@ -25,61 +25,100 @@ const NEGLECTED: f64 = 4.0;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Neglect {
     /// t/d.
-    rounds: f64,
+    pub(crate) rounds: f64,
+    /// The radius is so many times ‖x‖.
+    pub(crate) norm: f64,
+    /// s.
+    pub(crate) scale: f64,
 }
 
 impl Neglect {
-    /// ν of an action with this ‖x‖².
-    fn of(self, square: f64) -> f64 {
+    /// ν of an action whose interval has this radius.
+    fn of(self, radius: f64) -> f64 {
+        let square = (radius / self.norm).powi(2);
         self.rounds * square / (1.0 + square)
     }
 
-    /// Index of an interval whose radius is `norm` times ‖x‖.
-    pub(crate) fn index(self, interval: &ActionInterval, norm: f64, scale: f64) -> f64 {
-        let radius = interval.ucb - interval.mean();
-        let neglect = self.of((radius / norm).powi(2));
-        if neglect > 1.0 {
-            interval.mean() + radius * (1.0 + 2.0 * neglect.ln() / scale).sqrt()
-        } else {
-            interval.ucb
-        }
+    /// Index of an action with this mean and UCB.
+    pub(crate) fn index(self, mean: f64, ucb: f64) -> f64 {
+        let radius = ucb - mean;
+        let neglect = self.of(radius);
+        if neglect > 1.0 { mean + radius * (1.0 + 2.0 * neglect.ln() / self.scale).sqrt() } else { ucb }
     }
 }
 
 impl Policy {
-    pub(crate) fn neglect(&self, round: u64) -> Neglect {
-        Neglect { rounds: round as f64 / self.params().dimension as f64 }
+    /// t/d.
+    pub(crate) fn rounds_per_feature(&self, round: u64) -> f64 {
+        round as f64 / self.params().dimension as f64
     }
 
     /// The neglected action that live data alone would play, if this is a round to ask for it. The actions are
     /// those that were scored last.
     pub(crate) fn audit(&mut self, round: u64) -> Option<usize> {
         let (trust, online) = (self.trust.as_ref()?, self.layers[0].reference.as_ref()?);
-        if !is_audit(round) {
+        if !self.workspace.audits.is_due(round) {
             return None;
         }
-        let (neglect, noise) = (self.neglect(round), trust.noise());
-        let Workspace { candidates, blocks, branch: scratch, .. } = &mut self.workspace;
+        let noise = trust.noise();
+        let neglect = Neglect { rounds: self.rounds_per_feature(round), norm: noise, scale: 1.0 };
+        let Workspace { panels, online: scores, whitened, .. } = &mut self.workspace;
+        let radius = Radius { norm: noise, ..Radius::default() };
+        kernel::run(&mut kernel::Branches {
+            actions: None,
+            dimension: self.params.dimension,
+            panels,
+            keep: true,
+            measured: [Some(Measured { precision: online, radius, scores }), None],
+            whitened,
+        });
         let mut favourite: Option<(usize, f64, f64)> = None;
-        for (group, block) in candidates.chunks(LANES).zip(blocks.chunks_exact(self.params.dimension)) {
-            let radius = Radius { norm: noise, ..Radius::default() };
-            let intervals = branch::intervals(online, radius, block, scratch);
-            for (&action, interval) in group.iter().zip(intervals) {
-                let neglect = neglect.of((interval.statistical / noise).powi(2));
-                let index = interval.mean + interval.statistical * (1.0 + 2.0 * neglect.max(1.0).ln()).sqrt();
-                if favourite.is_none_or(|best| index > best.1) {
-                    favourite = Some((action, index, neglect));
-                }
+        for action in 0..panels.count() {
+            let (mean, radius) = (scores.mean[action], scores.statistical[action]);
+            let neglect = neglect.of(radius);
+            let index = mean + radius * (1.0 + 2.0 * neglect.max(1.0).ln()).sqrt();
+            if favourite.is_none_or(|best| index > best.1) {
+                favourite = Some((action, index, neglect));
             }
         }
         favourite.filter(|favourite| favourite.2 > NEGLECTED).map(|favourite| favourite.0)
     }
 }
 
+/// When audits are due; remembers the next one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Audits {
+    /// No round from the first of these up to the second, which it is, is an audit.
+    quiet: (u64, u64),
+}
+
+impl Audits {
+    pub(crate) fn is_due(&mut self, round: u64) -> bool {
+        let (from, next) = self.quiet;
+        if round < from || round > next {
+            // t^(2/3) = k at t = k^(3/2).
+            let whole = passed(round - 1) + 1.0;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a round, or beyond all"
+            )]
+            let near = (whole.powf(1.5) as u64).saturating_sub(2).max(round);
+            let next = (near..=u64::MAX).find(|&round| is_audit(round)).unwrap_or(u64::MAX);
+            self.quiet = (round, next);
+        }
+        round == self.quiet.1
+    }
+}
+
 /// Whether t^(2/3) passes a whole number with this round.
 fn is_audit(round: u64) -> bool {
-    let passed = |round: u64| ((round as f64).cbrt().powi(2) + 1e-9).floor();
     passed(round) > passed(round - 1)
+}
+
+/// Whole numbers that t^(2/3) has passed.
+fn passed(round: u64) -> f64 {
+    ((round as f64).cbrt().powi(2) + 1e-9).floor()
 }
 
 #[cfg(test)]
@@ -93,10 +132,23 @@ mod tests {
     }
 
     #[test]
+    fn the_next_audit_is_remembered_and_never_missed() {
+        let mut audits = Audits::default();
+        // Also where rounds come in any order, as after a snapshot is restored.
+        let orders = (1..20_000).chain((1..20_000).rev()).chain([1 << 40, 3, 1 << 41]);
+        for round in orders {
+            assert_eq!(audits.is_due(round), is_audit(round), "{round}");
+        }
+        let mut later = Audits::default();
+        let far = 10_000_000_000..10_000_020_000;
+        assert!(far.clone().all(|round| later.is_due(round) == is_audit(round)));
+    }
+
+    #[test]
     fn neglect_is_one_where_contexts_vary_and_grows_where_they_do_not() {
-        let neglect = Neglect { rounds: 1000.0 / 5.0 };
+        let neglect = Neglect { rounds: 1000.0 / 5.0, norm: 2.0, scale: 1.0 };
         // Known from a fifth of the rounds, or from ten of them.
-        assert!((neglect.of(1.0 / 200.0) - 1.0).abs() < 0.01);
-        assert!((neglect.of(1.0 / 10.0) - 200.0 / 11.0).abs() < 1e-12);
+        assert!((neglect.of(2.0 / 200f64.sqrt()) - 1.0).abs() < 0.01);
+        assert!((neglect.of(2.0 / 10f64.sqrt()) - 200.0 / 11.0).abs() < 1e-12);
     }
 }

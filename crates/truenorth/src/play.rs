@@ -1,42 +1,67 @@
 //! Which of the scored actions is played.
 
-use crate::branch::ActionInterval;
 use crate::explain::PlayRule;
 use crate::explore;
+use crate::kernel::{self, Contenders, IndexBounds};
+use crate::neglect::Neglect;
 use crate::params::{Branches, Explore, Params, Width};
-use crate::policy::{Policy, Workspace};
+use crate::policy::{Bounds, Policy, Workspace};
 
 impl Policy {
-    /// The action that a rule plays among those that were scored, if any, and the probability of playing it.
-    pub(crate) fn pick(&mut self, rule: PlayRule, layer: usize, round: u64) -> Option<(ActionInterval, f64)> {
-        let audited = if rule == PlayRule::LargestIndex { self.audit(round) } else { None };
-        let deviation = self.params.exploration_scale * self.noise();
-        let layer = &self.layers[layer];
-        let Workspace { intervals, blocks, draws, .. } = &mut self.workspace;
-        let certain = |interval: Option<&ActionInterval>| interval.map(|&interval| (interval, 1.0));
+    /// Position and propensity of the candidate that a rule plays among those that were scored, if any.
+    /// [`Workspace::bound`] has been called, unless the rule is [`PlayRule::LargestIndex`].
+    pub(crate) fn pick(&mut self, rule: PlayRule, layer: usize, round: u64) -> Option<(usize, f64)> {
+        let certain = |position: Option<usize>| position.map(|position| (position, 1.0));
+        let count = self.workspace.candidates.len();
+        let mean = |workspace: &Workspace| first_largest(0..count, |k| workspace.interval(k).mean());
         match rule {
-            PlayRule::LargestMean => certain(first_largest(intervals.iter(), ActionInterval::mean)),
-            PlayRule::LargestUcb => certain(first_largest(intervals.iter(), |interval| interval.ucb)),
-            PlayRule::LargestIndex => certain(match audited {
-                Some(action) => intervals.get(action),
-                None => first_largest(intervals.iter(), |interval| interval.index),
-            }),
+            PlayRule::LargestMean => certain(mean(&self.workspace)),
+            PlayRule::LargestUcb => {
+                let bounds = &self.workspace.bounds;
+                certain(first_largest(0..count, |k| bounds.upper[k]))
+            }
+            PlayRule::LargestIndex => {
+                let audited = self.audit(round);
+                certain(audited.or_else(|| self.workspace.largest_index()))
+            }
             PlayRule::WiderThan(width) => {
-                let wide = intervals.iter().filter(|interval| interval.width() > width);
-                certain(first_largest(wide, |interval| interval.ucb))
+                let bounds = &self.workspace.bounds;
+                let wide = (0..count).filter(|&k| bounds.upper[k] - bounds.lower[k] > width);
+                certain(first_largest(wide, |k| bounds.upper[k]))
             }
             PlayRule::Sampled => {
+                let layer = &self.layers[layer];
                 let precision = layer.informed.as_ref().or(layer.online.as_ref())?;
+                let deviation = self.params.exploration_scale
+                    * self.trust.as_ref().map_or(self.noise, crate::trust::Trust::noise);
                 let mut rng = explore::generator(self.params.seed, round);
-                let (action, chance) = draws.play(precision, deviation, blocks, intervals.len(), &mut rng);
-                Some((intervals[action], chance))
+                let Workspace { draws, panels, .. } = &mut self.workspace;
+                Some(draws.play(precision, deviation, panels, &mut rng))
             }
             PlayRule::Epsilon(epsilon) => {
-                let favourite = first_largest(intervals.iter(), ActionInterval::mean)?.action;
+                let favourite = mean(&self.workspace)?;
                 let mut rng = explore::generator(self.params.seed, round);
-                let (action, chance) = explore::epsilon_greedy(epsilon, favourite, intervals.len(), &mut rng);
-                Some((intervals[action], chance))
+                Some(explore::epsilon_greedy(epsilon, favourite, count, &mut rng))
             }
+        }
+    }
+}
+
+impl Workspace {
+    /// Position of the first candidate with the largest index; logarithms are taken only where bounds do not decide.
+    fn largest_index(&mut self) -> Option<usize> {
+        let count = self.candidates.len();
+        let Some(Neglect { rounds, norm, scale }) = self.scored.neglect else {
+            return first_largest(0..count, |k| self.interval(k).index);
+        };
+        let scores = if self.scored.informed.is_some() { &self.informed } else { &self.online };
+        let Bounds { lower, upper } = &mut self.bounds;
+        let found = kernel::run(&mut IndexBounds { scores, count, rounds, norm, scale, lower, upper });
+        let (index, upper) = (|k| self.interval(k).index, &self.bounds.upper);
+        match found {
+            Contenders::One(position) => Some(position),
+            Contenders::AtLeast(least) => first_largest((0..count).filter(|&k| upper[k] >= least), index),
+            Contenders::Any => first_largest(0..count, index),
         }
     }
 }
@@ -53,13 +78,11 @@ pub(crate) fn play_rule(params: &Params, layer: u32, last: bool) -> PlayRule {
     }
 }
 
-/// The interval with the largest key; the first of several.
-fn first_largest<'a>(
-    intervals: impl IntoIterator<Item = &'a ActionInterval>,
-    key: impl Fn(&ActionInterval) -> f64,
-) -> Option<&'a ActionInterval> {
-    intervals.into_iter().fold(None, |best, next| match best {
-        Some(best) if key(best) >= key(next) => Some(best),
-        _ => Some(next),
-    })
+/// The position with the largest key; the first of several.
+fn first_largest(positions: impl IntoIterator<Item = usize>, key: impl Fn(usize) -> f64) -> Option<usize> {
+    let largest = positions.into_iter().map(|k| (k, key(k))).reduce(|best, next| {
+        // A key that is no number gives way to the next one.
+        if best.1 >= next.1 { best } else { next }
+    });
+    largest.map(|(position, _)| position)
 }

@@ -2,19 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::branch::{ActionInterval, Branch, BranchScratch};
+use crate::branch::{ActionInterval, Branch};
 use crate::certificate::Certificate;
 use crate::check;
 use crate::error::{Error, Result};
-use crate::explain::{Explanation, LayerExplanation};
+use crate::explain::{Explanation, LayerExplanation, PlayRule};
 use crate::explore::Draws;
-use crate::kernel::Block;
+use crate::kernel::{Carried, Panels, Scores, Whitened};
+use crate::neglect::Audits;
 use crate::numbers::Numbers;
 use crate::offline::Offline;
 use crate::params::{Branches, CertificateRule, Layering, Params, Pooling, Width};
 use crate::play::play_rule;
-use crate::precision::{Precision, Scratch};
+use crate::precision::Precision;
 use crate::round::{Actions, Choice, Counts, Decision, Observation};
+use crate::score::Scored;
 use crate::statistic::RidgeStatistic;
 use crate::theory::{LayerPath, LearnedEpoch, PooledPath, PooledRadius, RadiusParams};
 use crate::trust::Trust;
@@ -46,15 +48,29 @@ pub struct LayerView<'a> {
     pub estimate: Vec<f64>,
 }
 
+/// Bounds of the candidates' rewards, or of their indices.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Bounds {
+    pub(crate) lower: Vec<f64>,
+    pub(crate) upper: Vec<f64>,
+}
+
 /// Room that `choose` and `learn` reuse; no state lives here.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Workspace {
     pub(crate) candidates: Vec<usize>,
-    pub(crate) blocks: Vec<Block>,
-    pub(crate) intervals: Vec<ActionInterval>,
-    pub(crate) branch: BranchScratch,
-    update: Scratch,
+    /// Whether a layer has left some candidates out.
+    pub(crate) some_left_out: bool,
+    pub(crate) panels: Panels,
+    pub(crate) scored: Scored,
+    pub(crate) online: Scores,
+    pub(crate) informed: Scores,
+    pub(crate) bounds: Bounds,
+    pub(crate) whitened: Whitened,
     pub(crate) draws: Draws,
+    pub(crate) audits: Audits,
+    shown: Vec<ActionInterval>,
+    carried: Carried,
 }
 
 /// A linear bandit policy: the paper's, its baselines, and every mix of their switches.
@@ -207,13 +223,13 @@ impl Policy {
         let layer = &mut self.layers[layer as usize];
         layer.data.add(features, reward);
         for branch in layer.online.iter_mut().chain(&mut layer.reference) {
-            branch.update(features, reward, &mut self.workspace.update);
+            branch.update(features, reward, &mut self.workspace.carried);
         }
         // The offline branch is the one that never learns.
         if self.params.branches != Branches::Offline
             && let Some(informed) = &mut layer.informed
         {
-            informed.update(features, explained, &mut self.workspace.update);
+            informed.update(features, explained, &mut self.workspace.carried);
         }
         if let Some(trust) = &mut self.trust {
             trust.observe(features, reward);
@@ -229,10 +245,13 @@ impl Policy {
             let value = f64::from(layer);
             return Err(Error::Parameter { name: "layer", range: "at most the last layer", value });
         }
-        self.workspace.candidates.clear();
-        self.workspace.candidates.extend(0..actions.count());
-        self.score(layer as usize, actions)?;
-        Ok(&self.workspace.intervals)
+        self.workspace.all_candidates(actions.count());
+        self.score(layer as usize, actions, false)?;
+        let mut shown = std::mem::take(&mut self.workspace.shown);
+        shown.clear();
+        shown.extend(self.workspace.intervals());
+        self.workspace.shown = shown;
+        Ok(&self.workspace.shown)
     }
 
     /// The parameters the policy was made from.
@@ -359,43 +378,40 @@ impl Policy {
         if round > 1 {
             self.start_epoch(round)?;
         }
-        self.workspace.candidates.clear();
-        self.workspace.candidates.extend(0..actions.count());
+        self.workspace.all_candidates(actions.count());
         let mut conflicts = 0;
         let mut layer = 0u32;
+        let mut gathered = false;
         let (played, propensity) = loop {
-            self.score(layer as usize, actions)?;
+            self.score(layer as usize, actions, gathered)?;
             let last = layer as usize == self.layers.len() - 1;
             let rule = play_rule(&self.params, layer, last);
+            if rule != PlayRule::LargestIndex {
+                conflicts += self.workspace.bound();
+            }
+            // What was scored, before an audit scores it by live data alone.
+            let scored = story.as_ref().map(|_| self.workspace.intervals().collect::<Vec<_>>());
             let played = self.pick(rule, layer as usize, round);
-            let intervals = &self.workspace.intervals;
-            conflicts += intervals.iter().filter(|interval| interval.conflict).count();
-            let best_lcb = intervals.iter().map(|interval| interval.lcb).fold(f64::NEG_INFINITY, f64::max);
+            let best_lcb = match played {
+                Some(_) => f64::NEG_INFINITY,
+                None => self.workspace.bounds.lower.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            };
             // Numbers at the edge of overflow may give NaN, which must not leave a layer empty.
-            let survives = |interval: &ActionInterval| interval.ucb >= best_lcb || interval.ucb.is_nan();
-            if let Some(layers) = &mut story {
-                let eliminated = intervals
-                    .iter()
-                    .filter(|interval| played.is_none() && !survives(interval))
-                    .map(|i| i.action);
-                layers.push(LayerExplanation {
-                    layer,
-                    rule,
-                    actions: intervals.clone(),
-                    eliminated: eliminated.collect(),
-                });
+            let survives = |ucb: f64| ucb >= best_lcb || ucb.is_nan();
+            if let (Some(layers), Some(actions)) = (&mut story, scored) {
+                let eliminated = actions.iter().filter(|interval| !survives(interval.ucb));
+                let eliminated = eliminated.map(|interval| interval.action).collect();
+                layers.push(LayerExplanation { layer, rule, actions, eliminated });
             }
-            if let Some(played) = played {
-                break played;
+            if let Some((position, propensity)) = played {
+                break (self.workspace.aggregated(position), propensity);
             }
-            let survivors = self
-                .workspace
-                .intervals
-                .iter()
-                .filter(|interval| survives(interval))
-                .map(|interval| interval.action);
-            self.workspace.candidates.clear();
-            self.workspace.candidates.extend(survivors);
+            let Workspace { candidates, bounds, .. } = &mut self.workspace;
+            let before = candidates.len();
+            let mut upper = bounds.upper.iter();
+            candidates.retain(|_| upper.next().is_some_and(|&ucb| survives(ucb)));
+            gathered = candidates.len() == before;
+            self.workspace.some_left_out |= !gathered;
             layer += 1;
         };
         self.counts.rounds = round;
@@ -427,10 +443,11 @@ impl Policy {
         })
     }
 
-    /// Allocates what `choose` and `learn` need, but for the size of the action sets.
+    /// Allocates what `learn` needs in layers that have not been played yet.
     fn make_room(&mut self) {
-        self.workspace.branch = BranchScratch::new(self.params.dimension);
-        self.workspace.update = Scratch::new(self.params.dimension);
+        for layer in &mut self.layers {
+            layer.data.make_room();
+        }
     }
 
     /// Whether all parts of a decoded snapshot fit together; `choose` and `learn` rely on it.

@@ -24,40 +24,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
-use crate::kernel::{self, Column};
-use crate::lower::Lower;
+use crate::kernel::{self, Absorb, Carried};
 use crate::statistic::RidgeStatistic;
+use crate::triangle::Triangle;
 
 /// Inverse Cholesky factor, maps, estimate and log-determinant of one layer's branch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Precision {
-    factor: Lower,
-    maps: Vec<Lower>,
+    factor: Triangle,
+    maps: Vec<Triangle>,
     whitened_estimate: Vec<f64>,
+    /// ℓ is this and the logarithm of `growth`: logarithms are taken when they are needed.
     log_det_growth: f64,
+    growth: f64,
 }
 
-/// Scratch space of an update; holds no state between calls.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Scratch {
-    columns: Vec<Column>,
-    carried: Vec<f64>,
-}
-
-impl Scratch {
-    pub(crate) fn new(dimension: usize) -> Self {
-        Self { columns: vec![Column::default(); dimension], carried: vec![0.0; dimension] }
-    }
-}
+/// Growth of det V at which its logarithm is taken; one reward may multiply it by 1e200 at most.
+const LARGEST_GROWTH: f64 = 1e50;
 
 impl Precision {
     /// `W = λI`, `θ₀ = 0`.
     pub(crate) fn ridge(dimension: usize, ridge: f64) -> Self {
         Self {
-            factor: Lower::scaled_identity(dimension, ridge.sqrt().recip()),
+            factor: Triangle::scaled_identity(dimension, ridge.sqrt().recip()),
             maps: Vec::new(),
             whitened_estimate: vec![0.0; dimension],
             log_det_growth: 0.0,
+            growth: 1.0,
         }
     }
 
@@ -75,10 +68,11 @@ impl Precision {
         let estimate = &prior + dense::solve_from_factor(&cholesky, &residual);
         let before = dense::log_det_from_factor(&dense::cholesky("the pooling weight", weight)?);
         let assembled = Self {
-            factor: Lower::from_matrix(&dense::invert_lower(&cholesky)),
+            factor: Triangle::from_matrix(&dense::invert_lower(&cholesky)),
             maps: Vec::new(),
             whitened_estimate: cholesky.tr_mul(&estimate).as_slice().to_vec(),
             log_det_growth: dense::log_det_from_factor(&cholesky) - before,
+            growth: 1.0,
         };
         Ok(assembled.with_maps(maps))
     }
@@ -95,10 +89,11 @@ impl Precision {
         let mut whitened = mean.clone();
         factor.tr_solve_lower_triangular_mut(&mut whitened);
         Ok(Self {
-            factor: Lower::from_matrix(&factor),
+            factor: Triangle::from_matrix(&factor),
             maps: Vec::new(),
             whitened_estimate: whitened.as_slice().to_vec(),
             log_det_growth: 0.0,
+            growth: 1.0,
         })
     }
 
@@ -108,28 +103,33 @@ impl Precision {
     /// forming a Gram matrix, which would square the condition number.
     pub(crate) fn with_maps(&self, maps: &[Matrix]) -> Self {
         let upper = self.factor.to_triangular().transpose();
-        let maps = maps.iter().map(|map| Lower::from_matrix(&(map * &upper).qr().r().transpose())).collect();
+        let maps =
+            maps.iter().map(|map| Triangle::from_matrix(&(map * &upper).qr().r().transpose())).collect();
         Self { maps, ..self.clone() }
     }
 
     /// Absorbs one observation: `V + xxᵀ`. O(d²), no allocation.
-    pub(crate) fn update(&mut self, x: &[f64], reward: f64, scratch: &mut Scratch) {
-        for (j, column) in scratch.columns.iter_mut().enumerate() {
-            column.whitened = kernel::dot(self.factor.row(j), x);
+    pub(crate) fn update(&mut self, x: &[f64], reward: f64, carried: &mut Carried) {
+        // det(V + xxᵀ) = det V (1 + xᵀV⁻¹x)
+        self.growth *= kernel::run(&mut Absorb {
+            factor: &mut self.factor,
+            maps: &mut self.maps,
+            estimate: &mut self.whitened_estimate,
+            features: x,
+            reward,
+            carried,
+        });
+        if self.growth > LARGEST_GROWTH {
+            self.log_det_growth += self.growth.ln();
+            self.growth = 1.0;
         }
-        let squares = kernel::columns(&mut scratch.columns);
-        for triangle in self.maps.iter_mut().chain([&mut self.factor]) {
-            kernel::multiply(triangle, &scratch.columns, &mut scratch.carried);
-        }
-        kernel::multiply_vector(&mut self.whitened_estimate, &scratch.columns, reward);
-        self.log_det_growth += squares.ln_1p(); // det(V + xxᵀ) = det V (1 + xᵀV⁻¹x)
     }
 
-    pub(crate) fn factor(&self) -> &Lower {
+    pub(crate) fn factor(&self) -> &Triangle {
         &self.factor
     }
 
-    pub(crate) fn maps(&self) -> &[Lower] {
+    pub(crate) fn maps(&self) -> &[Triangle] {
         &self.maps
     }
 
@@ -142,8 +142,8 @@ impl Precision {
     pub(crate) fn estimate(&self) -> Vec<f64> {
         let mut estimate = vec![0.0; self.whitened_estimate.len()];
         for (i, z) in self.whitened_estimate.iter().enumerate() {
-            for (sum, entry) in estimate.iter_mut().zip(self.factor.row(i)) {
-                *sum += z * entry;
+            for (j, sum) in estimate[..=i].iter_mut().enumerate() {
+                *sum += z * self.factor.get(i, j);
             }
         }
         estimate
@@ -151,20 +151,21 @@ impl Precision {
 
     /// log det V - log det W.
     pub(crate) fn log_det_growth(&self) -> f64 {
-        self.log_det_growth
+        self.log_det_growth + self.growth.ln()
     }
 
     /// Whether sizes and numbers can be a precision's: deserialised data may be anything.
     pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
-        let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
+        let finite = |number: f64| number.is_finite();
         self.maps
             .iter()
             .chain([&self.factor])
-            .all(|lower| lower.is_consistent(dimension) && finite(lower.entries()))
-            && (0..dimension).all(|i| self.factor.row(i)[i] > 0.0)
+            .all(|triangle| triangle.dimension() == dimension && triangle.entries().all(finite))
+            && (0..dimension).all(|i| self.factor.get(i, i) > 0.0)
             && self.whitened_estimate.len() == dimension
-            && finite(&self.whitened_estimate)
+            && self.whitened_estimate.iter().all(|&number| finite(number))
             && self.log_det_growth.is_finite()
             && self.log_det_growth > -1e-6
+            && (1.0..=LARGEST_GROWTH).contains(&self.growth)
     }
 }

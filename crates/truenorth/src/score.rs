@@ -1,19 +1,83 @@
 //! Intervals of a round's actions, by every kind of policy.
 
 use crate::arms;
-use crate::branch::{self, ActionInterval, Branch, BranchInterval, Radius};
+use crate::branch::{ActionInterval, Branch, BranchInterval, Radius};
 use crate::certificate::Certificate;
 use crate::error::{Error, Result};
-use crate::kernel::{self, LANES};
+use crate::kernel::{self, Measured, Scores};
+use crate::neglect::Neglect;
 use crate::offline::ridge_radius;
-use crate::params::{Branches, Params, Pooling, Width};
+use crate::params::{Branches, Explore, Params, Pooling, Width};
 use crate::policy::{Policy, Workspace};
 use crate::precision::Precision;
 use crate::round::Actions;
 
+/// What was scored last, besides the numbers themselves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scored {
+    online: bool,
+    /// What the informed branch is called, where there is one.
+    pub(crate) informed: Option<Branch>,
+    /// How the index of an action exceeds its UCB.
+    pub(crate) neglect: Option<Neglect>,
+}
+
+impl Default for Scored {
+    fn default() -> Self {
+        Self { online: true, informed: None, neglect: None }
+    }
+}
+
+impl Workspace {
+    /// Makes all of a round's actions candidates.
+    pub(crate) fn all_candidates(&mut self, count: usize) {
+        if self.some_left_out || self.candidates.len() != count {
+            self.candidates.clear();
+            self.candidates.extend(0..count);
+            self.some_left_out = false;
+        }
+    }
+
+    /// The interval of one of the candidates that were scored last.
+    pub(crate) fn interval(&self, k: usize) -> ActionInterval {
+        let interval = self.aggregated(k);
+        let neglected = self.scored.neglect.map(|neglect| neglect.index(interval.mean(), interval.ucb));
+        ActionInterval { index: neglected.unwrap_or(interval.index), ..interval }
+    }
+
+    /// The same, but that its index is its UCB.
+    pub(crate) fn aggregated(&self, k: usize) -> ActionInterval {
+        let Scored { online, informed, .. } = self.scored;
+        let of = |there: bool, scores: &Scores| there.then(|| BranchInterval::of(scores, k));
+        let (online, pooled) = (of(online, &self.online), of(informed.is_some(), &self.informed));
+        ActionInterval::aggregate(self.candidates[k], online, pooled, informed.unwrap_or(Branch::Online))
+    }
+
+    /// The intervals of all candidates that were scored last.
+    pub(crate) fn intervals(&self) -> impl Iterator<Item = ActionInterval> {
+        (0..self.candidates.len()).map(|k| self.interval(k))
+    }
+
+    /// Lower and upper ends of all intervals that were scored last; returns the number of conflicts.
+    pub(crate) fn bound(&mut self) -> usize {
+        let mut bounds = std::mem::take(&mut self.bounds);
+        bounds.lower.clear();
+        bounds.upper.clear();
+        let mut conflicts = 0;
+        for k in 0..self.candidates.len() {
+            let interval = self.aggregated(k);
+            conflicts += usize::from(interval.conflict);
+            bounds.lower.push(interval.lcb);
+            bounds.upper.push(interval.ucb);
+        }
+        self.bounds = bounds;
+        conflicts
+    }
+}
+
 impl Policy {
-    /// Computes the intervals of the candidates at one layer into the workspace.
-    pub(crate) fn score(&mut self, layer: usize, actions: Actions<'_>) -> Result<()> {
+    /// Scores the candidates at one layer; `gathered` tells that they are those of the layer before.
+    pub(crate) fn score(&mut self, layer: usize, actions: Actions<'_>, gathered: bool) -> Result<()> {
         if self.params.branches == Branches::Arms {
             return self.score_arms(actions);
         }
@@ -28,28 +92,33 @@ impl Policy {
             Branches::Warm => Branch::Warm,
             Branches::Offline => Branch::Offline,
         };
-        let neglect = (self.params.width == Width::Posterior).then(|| self.neglect(self.counts.rounds + 1));
+        let round = self.counts.rounds + 1;
+        let rounds = self.rounds_per_feature(round);
         let layer = &self.layers[layer];
-        let Workspace { candidates, blocks, intervals, branch: scratch, .. } = &mut self.workspace;
-        kernel::gather(actions.rows(), actions.dimension(), candidates, blocks);
-        intervals.clear();
-        for (group, block) in candidates.chunks(LANES).zip(blocks.chunks_exact(actions.dimension())) {
-            let mut branch = |precision: &Option<Precision>, radius: Radius| {
-                precision.as_ref().map(|precision| branch::intervals(precision, radius, block, scratch))
-            };
-            let (online, informed) =
-                (branch(&layer.online, online_radius), branch(&layer.informed, informed_radius));
-            let pick = |all: &Option<[BranchInterval; LANES]>, lane: usize| all.as_ref().map(|all| all[lane]);
-            intervals.extend(group.iter().enumerate().map(|(lane, &action)| {
-                let (online, informed) = (pick(&online, lane), pick(&informed, lane));
-                let mut interval = ActionInterval::aggregate(action, online, informed, informed_branch);
-                if let Some(neglect) = &neglect {
-                    let norm = if informed.is_some() { informed_radius.norm } else { online_radius.norm };
-                    interval.index = neglect.index(&interval, norm, self.params.exploration_scale);
-                }
-                interval
-            }));
-        }
+        let Workspace { candidates, panels, online, informed, whitened, scored, audits, .. } =
+            &mut self.workspace;
+        let measured = |precision, radius, scores| Measured { precision, radius, scores };
+        kernel::run(&mut kernel::Branches {
+            actions: (!gathered).then_some((actions.rows(), candidates)),
+            dimension: actions.dimension(),
+            panels,
+            keep: self.params.explore == Explore::Sampling || audits.is_due(round) || self.layers.len() > 1,
+            measured: [
+                layer.online.as_ref().map(|precision| measured(precision, online_radius, online)),
+                layer.informed.as_ref().map(|precision| measured(precision, informed_radius, informed)),
+            ],
+            whitened,
+        });
+        let neglect = (self.params.width == Width::Posterior).then(|| Neglect {
+            rounds,
+            norm: if layer.informed.is_some() { informed_radius.norm } else { online_radius.norm },
+            scale: self.params.exploration_scale,
+        });
+        *scored = Scored {
+            online: layer.online.is_some(),
+            informed: layer.informed.as_ref().map(|_| informed_branch),
+            neglect,
+        };
         Ok(())
     }
 
@@ -60,13 +129,16 @@ impl Policy {
         };
         let scales = (self.params.exploration_scale, self.noise);
         let (round, live, logs) = (self.counts.rounds + 1, &self.layers[0].data, &self.params.offline);
-        let Workspace { candidates, intervals, .. } = &mut self.workspace;
-        intervals.clear();
+        let Workspace { candidates, online, informed, scored, .. } = &mut self.workspace;
+        online.clear();
+        informed.clear();
         for &action in &*candidates {
             let arm = arms::arm(action, actions.features(action))?;
-            let (online, pooled) = arms::intervals(arm, round, scales, live, logs, certificate);
-            intervals.push(ActionInterval::aggregate(action, Some(online), Some(pooled), Branch::Pooled));
+            let (alone, pooled) = arms::intervals(arm, round, scales, live, logs, certificate);
+            online.push(alone);
+            informed.push(pooled);
         }
+        *scored = Scored { online: true, informed: Some(Branch::Pooled), neglect: None };
         Ok(())
     }
 

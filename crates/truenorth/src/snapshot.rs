@@ -5,7 +5,7 @@ use crate::frame::{Magic, Unframed, framed, unframed};
 use crate::policy::{Policy, Unchecked};
 
 const MAGIC: Magic = *b"truenorth";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 impl Policy {
     /// The whole state, to be continued by [`restore`](Self::restore).

@@ -96,24 +96,26 @@ impl Sites {
         let columns = void.len();
         // What the data say of a column if all others may have drifted, too.
         let axes = columns - 1;
-        let free = inverse_with_diagonal(&q.view((0, 0), (axes, axes)).into_owned(), &vec![1.0; axes])?.0;
+        let free = factor_with_diagonal(&q.view((0, 0), (axes, axes)).into_owned(), &vec![1.0; axes])?;
+        let free = dense::inverse_diagonal(&free);
         let widest = DEVIATIONS[COMPONENTS - 1];
         let (least, most) = (0.5 / widest.powi(2), DEVIATIONS[0].powi(-2));
         let mut optimistic = vec![0.0; columns];
         let mut kept = vec![0.0; columns];
         let sweeps = sweeps(columns);
         for sweep in 0..sweeps {
-            let (mean, covariance, log_det) = self.posterior(q, h)?;
+            let (mean, factor) = self.posterior(q, h)?;
+            let variances = dense::inverse_diagonal(&factor);
             let natural = h + Vector::from_column_slice(&self.shift);
-            let joint_mass = 0.5 * (natural.dot(&mean) - log_det);
+            let joint_mass = 0.5 * (natural.dot(&mean) - dense::log_det_from_factor(&factor));
             let mut counts = PSEUDO_COUNTS;
             let (mut change, mut sites_mass) = (0.0f64, 0.0);
             for j in 0..columns {
-                let variance = covariance[(j, j)];
+                let variance = variances[j];
                 // The cavity: this column's posterior without its own site.
                 let precision = (1.0 / variance - self.precision[j]).max(1e-6 * least);
                 let shift = mean[j] / variance - self.shift[j];
-                let resolved = if j < axes { free[(j, j)].recip() } else { 1.0 + precision * widest.powi(2) };
+                let resolved = if j < axes { free[j].recip() } else { 1.0 + precision * widest.powi(2) };
                 let tilted = self.tilted(precision, shift, void[j], rounds / resolved.powi(2));
                 for (count, share) in counts.iter_mut().zip(tilted.shares) {
                     *count += share;
@@ -135,18 +137,18 @@ impl Sites {
             if change < TOLERANCE || sweep + 1 == sweeps {
                 let log_evidence = joint_mass + sites_mass;
                 let (mean, ..) = self.posterior(q, h)?;
-                let optimistic = inverse_with_diagonal(q, &optimistic)?.0;
+                let optimistic = dense::inverse_from_factor(&factor_with_diagonal(q, &optimistic)?);
                 return Ok(SparseDrift { mean, optimistic, log_evidence, kept });
             }
         }
         unreachable!("the last sweep returns")
     }
 
-    /// N(Σ(h + u), Σ) with Σ = (Q + diag p)⁻¹, and log det(Q + diag p).
-    fn posterior(&self, q: &Matrix, h: &Vector) -> Result<(Vector, Matrix, f64)> {
-        let (covariance, log_det) = inverse_with_diagonal(q, &self.precision)?;
-        let mean = &covariance * (h + Vector::from_column_slice(&self.shift));
-        Ok((mean, covariance, log_det))
+    /// Mean of N(Σ(h + u), Σ) with Σ = (Q + diag p)⁻¹, and the Cholesky factor of Σ⁻¹.
+    fn posterior(&self, q: &Matrix, h: &Vector) -> Result<(Vector, Matrix)> {
+        let factor = factor_with_diagonal(q, &self.precision)?;
+        let mean = dense::solve_from_factor(&factor, &(h + Vector::from_column_slice(&self.shift)));
+        Ok((mean, factor))
     }
 
     /// The product of the mixture with the cavity N(shift / precision, 1 / precision). A component counts in
@@ -178,14 +180,13 @@ impl Sites {
     }
 }
 
-/// (Q + diag p)⁻¹ and log det(Q + diag p).
-fn inverse_with_diagonal(q: &Matrix, diagonal: &[f64]) -> Result<(Matrix, f64)> {
+/// Cholesky factor of Q + diag p.
+fn factor_with_diagonal(q: &Matrix, diagonal: &[f64]) -> Result<Matrix> {
     let mut sum = q.clone();
     for (j, entry) in diagonal.iter().enumerate() {
         sum[(j, j)] += entry;
     }
-    let factor = dense::cholesky("the precision of the drift", &sum)?;
-    Ok((dense::inverse_from_factor(&factor), dense::log_det_from_factor(&factor)))
+    dense::cholesky("the precision of the drift", &sum)
 }
 
 #[cfg(test)]

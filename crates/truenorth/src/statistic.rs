@@ -7,12 +7,15 @@
 //! Logs, pilots, layers and merged clusters are all this one type; whatever else the library knows
 //! about data (offline precision, estimate, noise) is computed from it.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::{Error, Result};
-use crate::lower::Lower;
+use crate::kernel::{self, AddSquares};
+use crate::triangle::{Line, SIDE, Triangle};
 
 /// Count, Gram matrix, moment and sum of squared rewards of a set of observations.
 ///
@@ -30,22 +33,44 @@ use crate::lower::Lower;
 /// assert_eq!(first, whole);
 /// # Ok::<(), truenorth::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(into = "Unchecked", try_from = "Unchecked")]
 pub struct RidgeStatistic {
     count: u64,
-    gram: Lower,
+    /// Without the products of the vectors that are pending.
+    gram: Triangle,
+    moment: Vec<f64>,
+    sum_squares: f64,
+    /// The latest vectors: a few of them are multiplied at once, in one pass over memory.
+    pending: Vec<Line>,
+}
+
+/// Vectors that may be pending.
+const PENDING: usize = 16;
+
+impl PartialEq for RidgeStatistic {
+    fn eq(&self, other: &Self) -> bool {
+        self.count == other.count
+            && self.sum_squares == other.sum_squares
+            && self.moment == other.moment
+            && *self.settled() == *other.settled()
+    }
+}
+
+/// A statistic as it is written, and as it was read, which may have come from anywhere.
+#[derive(Serialize, Deserialize)]
+struct Unchecked {
+    count: u64,
+    gram: Triangle,
     moment: Vec<f64>,
     sum_squares: f64,
 }
 
-/// A statistic as it was read, which may have come from anywhere.
-#[derive(Deserialize)]
-struct Unchecked {
-    count: u64,
-    gram: Lower,
-    moment: Vec<f64>,
-    sum_squares: f64,
+impl From<RidgeStatistic> for Unchecked {
+    fn from(statistic: RidgeStatistic) -> Self {
+        let gram = statistic.settled().into_owned();
+        Self { count: statistic.count, gram, moment: statistic.moment, sum_squares: statistic.sum_squares }
+    }
 }
 
 impl TryFrom<Unchecked> for RidgeStatistic {
@@ -53,12 +78,11 @@ impl TryFrom<Unchecked> for RidgeStatistic {
 
     fn try_from(Unchecked { count, gram, moment, sum_squares }: Unchecked) -> Result<Self> {
         check::at_least("dimension", "at least 1", 1, moment.len() as u64)?;
-        let packed = moment.len() * (moment.len() + 1) / 2;
-        check::length("the Gram matrix", packed, if gram.is_consistent(moment.len()) { packed } else { 0 })?;
-        let numbers = gram.entries().iter().chain(&moment).chain([&sum_squares]);
-        let wrong = numbers.copied().find(|number| !number.is_finite());
+        check::length("the moment", gram.dimension(), moment.len())?;
+        let numbers = gram.entries().chain(moment.iter().copied()).chain([sum_squares]);
+        let wrong = numbers.into_iter().find(|number| !number.is_finite());
         match wrong {
-            None => Ok(Self { count, gram, moment, sum_squares }),
+            None => Ok(Self { count, gram, moment, sum_squares, pending: Vec::new() }),
             Some(value) => Err(Error::Parameter { name: "statistic", range: "finite", value }),
         }
     }
@@ -68,7 +92,8 @@ impl RidgeStatistic {
     /// The statistic of no observations.
     pub fn new(dimension: usize) -> Result<Self> {
         check::at_least("dimension", "at least 1", 1, dimension as u64)?;
-        Ok(Self { count: 0, gram: Lower::zeros(dimension), moment: vec![0.0; dimension], sum_squares: 0.0 })
+        let gram = Triangle::zeros(dimension);
+        Ok(Self { count: 0, gram, moment: vec![0.0; dimension], sum_squares: 0.0, pending: Vec::new() })
     }
 
     /// Puts a statistic together from sums that were computed elsewhere.
@@ -79,7 +104,7 @@ impl RidgeStatistic {
         check::numbers("moment", moment)?;
         check::at_least_zero("sum_squares", sum_squares)?;
         statistic.count = count;
-        statistic.gram = Lower::from_matrix(gram);
+        statistic.gram = Triangle::from_matrix(gram);
         statistic.moment.copy_from_slice(moment);
         statistic.sum_squares = sum_squares;
         Ok(statistic)
@@ -98,12 +123,34 @@ impl RidgeStatistic {
     pub(crate) fn add(&mut self, features: &[f64], reward: f64) {
         self.count += 1;
         self.sum_squares += reward * reward;
-        for (i, &feature) in features.iter().enumerate() {
-            self.moment[i] += feature * reward;
-            for (entry, other) in self.gram.row_mut(i).iter_mut().zip(features) {
-                *entry += feature * other;
-            }
+        for (entry, feature) in self.moment.iter_mut().zip(features) {
+            *entry += feature * reward;
         }
+        let (whole, rest) = features.as_chunks::<SIDE>();
+        self.pending.extend(whole.iter().map(|&numbers| Line(numbers)));
+        if !rest.is_empty() {
+            self.pending.push(Line(std::array::from_fn(|i| rest.get(i).copied().unwrap_or(0.0))));
+        }
+        if self.pending.len() >= PENDING * features.len().div_ceil(SIDE) {
+            kernel::run(&mut AddSquares { gram: &mut self.gram, vectors: &self.pending });
+            self.pending.clear();
+        }
+    }
+
+    /// Makes room for all that may be pending, so that [`add`](Self::add) never allocates.
+    pub(crate) fn make_room(&mut self) {
+        let most = PENDING * self.dimension().div_ceil(SIDE);
+        self.pending.reserve_exact(most - self.pending.len());
+    }
+
+    /// The Gram matrix with all that is pending.
+    fn settled(&self) -> Cow<'_, Triangle> {
+        if self.pending.is_empty() {
+            return Cow::Borrowed(&self.gram);
+        }
+        let mut gram = self.gram.clone();
+        kernel::run(&mut AddSquares { gram: &mut gram, vectors: &self.pending });
+        Cow::Owned(gram)
     }
 
     /// Adds all observations of `other`; the result is that of observing both sets.
@@ -114,9 +161,9 @@ impl RidgeStatistic {
         for (mine, theirs) in self.moment.iter_mut().zip(&other.moment) {
             *mine += theirs;
         }
-        for (mine, theirs) in self.gram.entries_mut().iter_mut().zip(other.gram.entries()) {
-            *mine += theirs;
-        }
+        self.gram = self.settled().into_owned();
+        self.pending.clear();
+        self.gram.add(&other.settled());
         Ok(())
     }
 
@@ -132,12 +179,14 @@ impl RidgeStatistic {
 
     /// Gram matrix A = Σ z zᵀ, without a ridge.
     pub fn gram(&self) -> Matrix {
-        self.gram.to_symmetric()
+        self.settled().to_symmetric()
     }
 
     /// Σ z_i², a diagonal entry of A.
     pub(crate) fn squares(&self, i: usize) -> f64 {
-        self.gram.row(i)[i]
+        let width = self.dimension().div_ceil(SIDE);
+        let pending = self.pending.chunks_exact(width).map(|vector| vector[i / SIDE].0[i % SIDE].powi(2));
+        self.gram.get(i, i) + pending.sum::<f64>()
     }
 
     /// Moment b = Σ z y.
@@ -187,7 +236,7 @@ impl RidgeStatistic {
 
     /// Whether the sizes fit the dimension: deserialised data may disagree with itself.
     pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
-        self.gram.is_consistent(dimension) && self.moment.len() == dimension
+        self.gram.dimension() == dimension && self.moment.len() == dimension
     }
 }
 

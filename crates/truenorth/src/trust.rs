@@ -12,7 +12,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::dense::{self, Matrix, Vector};
-use crate::drift::{DriftLikelihood, dictionary};
+use crate::drift::{Dictionary, DriftLikelihood};
 use crate::error::Result;
 use crate::evidence::Evidence;
 use crate::offline::Offline;
@@ -118,11 +118,10 @@ enum Says {
 
 impl Hypothesis {
     /// Most directions are kept.
-    fn sparse(sparse: &SparseDrift, columns: &Matrix) -> Self {
-        let covariance = columns * &sparse.optimistic * columns.transpose();
+    fn sparse(sparse: &SparseDrift, columns: &Dictionary) -> Self {
         Self {
             log_weight: SPARSE.ln() + sparse.log_evidence,
-            says: Says::Drift(columns * &sparse.mean, covariance),
+            says: Says::Drift(columns.combine(&sparse.mean), columns.spread(&sparse.optimistic)),
         }
     }
 
@@ -163,33 +162,45 @@ impl Hypothesis {
             - 0.5 * (likelihood.log_det - logs_log_det);
         Ok(Self { log_weight: VOID.ln() + alone - pooled, says: Says::LiveByFactor(mean, factor) })
     }
-
-    /// Mean and covariance of the live parameter.
-    fn live(&self, likelihood: &DriftLikelihood) -> (Vector, Matrix) {
-        match &self.says {
-            Says::Drift(mean, covariance) => likelihood.live(mean, covariance),
-            Says::DriftByFactor(mean, factor) => likelihood.live(mean, &dense::inverse_from_factor(factor)),
-            Says::LiveByFactor(mean, factor) => (mean.clone(), dense::inverse_from_factor(factor)),
-        }
-    }
 }
 
 /// Mean and covariance of a mixture; what is next to impossible is left out.
 fn mixture(likelihood: &DriftLikelihood, hypotheses: &[Hypothesis], weights: &[f64]) -> Belief {
-    let possible = weights.iter().zip(hypotheses).filter(|(weight, _)| **weight > NEGLIGIBLE);
-    let parts: Vec<(f64, Vector, Matrix)> = possible
-        .map(|(&weight, each)| {
-            let (mean, covariance) = each.live(likelihood);
-            (weight, mean, covariance)
-        })
-        .collect();
     let dimension = likelihood.shift.len();
-    let mean = parts.iter().fold(Vector::zeros(dimension), |sum, (weight, mean, _)| sum + mean * *weight);
-    let covariance =
-        parts.iter().fold(Matrix::zeros(dimension, dimension), |sum, (weight, middle, covariance)| {
-            let apart = middle - &mean;
-            sum + (covariance + &apart * apart.transpose()) * *weight
-        });
+    let possible = || {
+        weights.iter().zip(hypotheses).filter(|(weight, _)| **weight > NEGLIGIBLE).map(|(w, h)| (*w, &h.says))
+    };
+    // θ_* = θ_pool + RΔ: the spreads of all drifts go through R together.
+    let (mut drifting, mut drift, mut covariance) =
+        (0.0, Matrix::zeros(dimension, dimension), Matrix::zeros(dimension, dimension));
+    let mut means = Vec::with_capacity(hypotheses.len());
+    for (weight, says) in possible() {
+        match says {
+            Says::Drift(mean, spread) => {
+                drift += spread * weight;
+                drifting += weight;
+                means.push((weight, &likelihood.pooled + &likelihood.gain * mean));
+            }
+            Says::DriftByFactor(mean, factor) => {
+                drift += dense::inverse_from_factor(factor) * weight;
+                drifting += weight;
+                means.push((weight, &likelihood.pooled + &likelihood.gain * mean));
+            }
+            Says::LiveByFactor(mean, factor) => {
+                covariance += dense::inverse_from_factor(factor) * weight;
+                means.push((weight, mean.clone()));
+            }
+        }
+    }
+    if drifting > 0.0 {
+        covariance += &likelihood.covariance * drifting;
+        covariance += &likelihood.gain * drift * likelihood.gain.transpose();
+    }
+    let mean = means.iter().fold(Vector::zeros(dimension), |sum, (weight, mean)| sum + mean * *weight);
+    for (weight, middle) in &means {
+        let apart = middle - &mean;
+        covariance.ger(*weight, &apart, &apart, 1.0);
+    }
     Belief { mean, covariance }
 }
 
@@ -311,12 +322,11 @@ impl Trust {
         let live = Leveled::new(self, logs, live);
         let likelihood = DriftLikelihood::new(&precision, &estimate, &live.gram, &live.moment)?;
         let unit = self.scale.sqrt();
-        let columns = dictionary(&estimate, unit, 1.0);
+        let columns = Dictionary::new(&estimate, unit, 1.0);
         // Drawn anew, a coefficient is N(0, scale): its drift has the mean -θ_off.
         let mut anew: Vec<f64> = estimate.iter().map(|value| -value / unit).collect();
         anew.push(0.0);
-        let q = columns.tr_mul(&(&likelihood.information * &columns));
-        let h = columns.tr_mul(&likelihood.shift);
+        let (q, h) = (columns.restrict(&likelihood.information), columns.project(&likelihood.shift));
         let mut sites = self.sites.take().unwrap_or_else(|| Sites::new(&anew));
         let sparse = sites.fit(&q, &h, &anew, rounds as f64)?;
         self.sites = Some(sites);

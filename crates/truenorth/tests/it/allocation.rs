@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use truenorth::{Actions, CertificateRule, Observation, Policy};
+use truenorth::{Actions, CertificateRule, Observation, Policy, Preset};
 
 use crate::support::{World, rounds};
 
@@ -35,5 +35,33 @@ fn choose_and_learn_do_not_allocate_after_warm_up() {
             assert!(allocating <= fits, "{name} allocated in {allocating} rounds");
             assert_eq!(learned.get(), 0, "{name} allocated when it learned");
         }
+    }
+}
+
+#[test]
+fn a_wide_flat_bandit_takes_few_megabytes_and_never_more() {
+    let (dimension, mut world) = (500, World::new(3, 500, 0.1));
+    let logs = world.logs(1000);
+    for preset in [Preset::LinUcb, Preset::Oful, Preset::Greedy, Preset::TrueNorth, Preset::TrueNorthSampling]
+    {
+        let mut params = preset.params(dimension).unwrap();
+        (params.noise, params.norm_bound, params.offline) = (Some(0.1), Some(1.0), logs.clone());
+        let mut policy = None;
+        let made = allocation_counter::measure(|| policy = Some(Policy::new(params.clone()).unwrap()));
+        // Its parameters hold the logs' statistic, which was made before.
+        let statistic = allocation_counter::measure(|| std::mem::forget(logs.clone())).bytes_current;
+        let megabytes = (made.bytes_current + statistic) as f64 / 1e6;
+        assert!(megabytes < 10.0, "{preset:?} takes {megabytes} MB");
+        let mut policy = policy.unwrap();
+        let history = rounds(&mut world, 40, 5);
+        let mut play = |round: &(Vec<f64>, Vec<f64>)| {
+            let actions = Actions::new(&round.0, dimension).unwrap();
+            let choice = policy.choose(actions).unwrap();
+            let (features, reward) = (actions.features(choice.action), round.1[choice.action]);
+            policy.learn(Observation { decision: choice.decision, features, reward }).unwrap();
+        };
+        history[..10].iter().for_each(&mut play);
+        let grown = allocation_counter::measure(|| history[10..].iter().for_each(&mut play)).bytes_current;
+        assert_eq!(grown, 0, "{preset:?}");
     }
 }

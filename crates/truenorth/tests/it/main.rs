@@ -8,12 +8,15 @@ mod contract;
 mod coverage;
 mod directions;
 #[cfg(not(debug_assertions))]
+mod instructions;
+#[cfg(not(debug_assertions))]
 mod numerics;
 mod odd_data;
 mod parameters;
 mod propensity;
 mod properties;
 mod recomputed;
+mod reference;
 mod support;
 #[cfg(not(debug_assertions))]
 mod wide;

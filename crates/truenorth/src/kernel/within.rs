@@ -1,0 +1,26 @@
+//! Whether numbers are usable, before anything is computed from them.
+
+use pulp::{Simd, WithSimd};
+
+/// Whether all numbers are at most `limit` in size; none of them is where one is no number.
+pub(crate) struct Within<'a> {
+    pub(crate) numbers: &'a [f64],
+    pub(crate) limit: f64,
+}
+
+impl WithSimd for &mut Within<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        let (vectors, rest) = S::as_simd_f64s(self.numbers);
+        let limit = simd.splat_f64s(self.limit);
+        let within = |numbers| simd.less_than_or_equal_f64s(simd.abs_f64s(numbers), limit);
+        let mut all = within(limit);
+        for &numbers in vectors {
+            all = simd.and_m64s(all, within(numbers));
+        }
+        simd.first_true_m64s(simd.not_m64s(all)) == S::F64_LANES
+            && rest.iter().all(|number| number.abs() <= self.limit)
+    }
+}

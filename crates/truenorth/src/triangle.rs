@@ -1,0 +1,180 @@
+//! Lower triangle of a square matrix in blocks of eight rows and columns, as the inner loops want it.
+//!
+//! ```text
+//! block 0
+//! blocks 1 2          block t(t + 1)/2 + c holds rows 8t .. 8t + 8 of columns 8c .. 8c + 8
+//! blocks 3 4 5
+//! ```
+//!
+//! Every row of a block is a cache line and a vector: no loop has a rest. What is above the diagonal or beyond the
+//! dimension is the owner's business.
+
+use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
+
+/// Rows and columns of a block.
+pub(crate) const SIDE: usize = 8;
+
+/// Eight rows of eight numbers.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+pub(crate) struct Block(pub(crate) [[f64; SIDE]; SIDE]);
+
+/// Eight numbers: a cache line and a vector.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+pub(crate) struct Line(pub(crate) [f64; SIDE]);
+
+impl Line {
+    /// A vector in whole lines, with zeros behind it.
+    #[inline]
+    pub(crate) fn lines(numbers: &[f64]) -> impl Iterator<Item = Self> {
+        let (whole, rest) = numbers.as_chunks::<SIDE>();
+        let last =
+            (!rest.is_empty()).then(|| Self(std::array::from_fn(|i| rest.get(i).copied().unwrap_or(0.0))));
+        whole.iter().map(|&numbers| Self(numbers)).chain(last)
+    }
+}
+
+/// Lower triangle of a `dimension x dimension` matrix.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(into = "Packed", try_from = "Packed")]
+pub(crate) struct Triangle {
+    dimension: usize,
+    blocks: Vec<Block>,
+}
+
+/// What is written: the rows, one after the other without gaps.
+#[derive(Serialize, Deserialize)]
+struct Packed {
+    dimension: usize,
+    entries: Vec<f64>,
+}
+
+impl From<Triangle> for Packed {
+    fn from(triangle: Triangle) -> Self {
+        Self { dimension: triangle.dimension, entries: triangle.entries().collect() }
+    }
+}
+
+impl TryFrom<Packed> for Triangle {
+    type Error = &'static str;
+
+    fn try_from(Packed { dimension, entries }: Packed) -> Result<Self, Self::Error> {
+        // A triangle of n numbers has about √(2n) rows, so that nothing overflows below.
+        if dimension > entries.len() || dimension * (dimension + 1) / 2 != entries.len() {
+            return Err("a triangle's length does not fit its dimension");
+        }
+        let mut triangle = Self::zeros(dimension);
+        let mut entries = entries.into_iter();
+        for i in 0..dimension {
+            for (j, entry) in (0..=i).zip(&mut entries) {
+                triangle.set(i, j, entry);
+            }
+        }
+        Ok(triangle)
+    }
+}
+
+impl PartialEq for Triangle {
+    fn eq(&self, other: &Self) -> bool {
+        self.dimension == other.dimension && self.entries().eq(other.entries())
+    }
+}
+
+impl Triangle {
+    pub(crate) fn zeros(dimension: usize) -> Self {
+        let side = dimension.div_ceil(SIDE);
+        Self { dimension, blocks: vec![Block::default(); side * (side + 1) / 2] }
+    }
+
+    pub(crate) fn scaled_identity(dimension: usize, scale: f64) -> Self {
+        let mut triangle = Self::zeros(dimension);
+        for i in 0..dimension {
+            triangle.set(i, i, scale);
+        }
+        triangle
+    }
+
+    /// Takes the lower half of `matrix`.
+    pub(crate) fn from_matrix(matrix: &DMatrix<f64>) -> Self {
+        let mut triangle = Self::zeros(matrix.nrows());
+        for i in 0..triangle.dimension {
+            for j in 0..=i {
+                triangle.set(i, j, matrix[(i, j)]);
+            }
+        }
+        triangle
+    }
+
+    pub(crate) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    pub(crate) fn blocks_mut(&mut self) -> &mut [Block] {
+        &mut self.blocks
+    }
+
+    /// The entry of row `i` and column `j`, which is at most `i`.
+    pub(crate) fn get(&self, i: usize, j: usize) -> f64 {
+        self.blocks[Self::place(i, j)].0[i % SIDE][j % SIDE]
+    }
+
+    fn set(&mut self, i: usize, j: usize, value: f64) {
+        self.blocks[Self::place(i, j)].0[i % SIDE][j % SIDE] = value;
+    }
+
+    fn place(i: usize, j: usize) -> usize {
+        let row = i / SIDE;
+        row * (row + 1) / 2 + j / SIDE
+    }
+
+    /// Row after row, without what is above the diagonal.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = f64> {
+        (0..self.dimension).flat_map(move |i| (0..=i).map(move |j| self.get(i, j)))
+    }
+
+    /// Adds another triangle of the same dimension.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.blocks.iter_mut().zip(&other.blocks) {
+            for (mine, theirs) in mine.0.as_flattened_mut().iter_mut().zip(theirs.0.as_flattened()) {
+                *mine += theirs;
+            }
+        }
+    }
+
+    /// The square matrix with zeros above the diagonal.
+    pub(crate) fn to_triangular(&self) -> DMatrix<f64> {
+        DMatrix::from_fn(self.dimension, self.dimension, |i, j| if j <= i { self.get(i, j) } else { 0.0 })
+    }
+
+    /// The square matrix with the mirror image above the diagonal.
+    pub(crate) fn to_symmetric(&self) -> DMatrix<f64> {
+        DMatrix::from_fn(self.dimension, self.dimension, |i, j| self.get(i.max(j), i.min(j)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again_whatever_the_dimension() {
+        for dimension in [0, 1, 7, 8, 9, 17, 40] {
+            let matrix = DMatrix::from_fn(dimension, dimension, |i, j| (i * 100 + j) as f64);
+            let triangle = Triangle::from_matrix(&matrix);
+            let packed = Packed::from(triangle.clone());
+            assert_eq!(packed.entries.len(), dimension * (dimension + 1) / 2);
+            let read = Triangle::try_from(packed).unwrap();
+            assert_eq!(read, triangle);
+            assert_eq!(read.to_triangular(), matrix.lower_triangle());
+        }
+        for (dimension, length) in [(2, 2), (usize::MAX, 3), (1 << 40, 0), (0, 1)] {
+            assert!(Triangle::try_from(Packed { dimension, entries: vec![0.0; length] }).is_err());
+        }
+    }
+}
