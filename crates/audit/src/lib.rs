@@ -22,6 +22,7 @@ mod advice;
 mod audit;
 mod bounds;
 mod certificate;
+mod certificate_file;
 mod drift;
 mod fit;
 mod maximum;
@@ -37,6 +38,7 @@ mod words;
 mod worth;
 
 pub use audit::audit;
+pub use certificate_file::{NotACertificate, certificate_from_toml, certificate_toml, square_matrix};
 pub use page::page;
 pub use standing::Standing;
 pub use view::{

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use truenorth::theory::{FallbackParams, OnlineFallback};
-use truenorth_audit::{Audit, Options, Pilot, audit, page};
+use truenorth_audit::{Audit, Options, Pilot, audit, certificate_toml, page};
 use truenorth_logs::{Layout, Problem, Recipe, Summary};
 
-use crate::certificate_file;
 use crate::failure::Failure;
 use crate::output::{check_apart, check_file, write_whole};
 use crate::summarize::{FormatChoice, format, many, thousands};
@@ -87,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
     })?;
     let source = arguments.summary.display().to_string();
     if let Some(path) = certificate {
-        let text = certificate_file::text(&found.certificate, &names, &source);
+        let text = certificate_toml(&found.certificate, &names, &source);
         write_whole(path, text.as_bytes())?;
         eprintln!("wrote {}", path.display());
     }
@@ -142,7 +141,7 @@ fn read_pilot(arguments: &Arguments, summary: &Summary, path: &Path) -> Result<P
             return Err(Failure::in_file(path, "`--round` needs rows, but this is a summary of them"));
         }
         let live = Summary::read(path)?;
-        comparable(summary.recipe(), live.recipe()).map_err(|reason| Failure::in_file(path, reason))?;
+        summary.recipe().check_live(live.recipe()).map_err(|reason| Failure::in_file(path, reason))?;
         let known: BTreeSet<&str> = summary.features().iter().map(|feature| feature.name.as_str()).collect();
         let numbers = numbers(live.recipe()).len();
         let unknown = live.features().iter().skip(numbers).filter(|f| !known.contains(f.name.as_str()));
@@ -184,39 +183,6 @@ fn numbers(recipe: &Recipe) -> &[String] {
         Layout::Table { numbers, .. } => numbers,
         Layout::Events { .. } => &[],
     }
-}
-
-/// Whether a summary of live rows has all that the logs have, in whatever order.
-fn comparable(logs: &Recipe, live: &Recipe) -> Result<(), String> {
-    let hashes = match (&logs.layout, &live.layout) {
-        (
-            Layout::Table { reward, numbers, one_hot, hashed },
-            Layout::Table { reward: live_reward, numbers: n, one_hot: o, hashed: h },
-        ) => {
-            if reward != live_reward {
-                return Err(format!("its reward is `{live_reward}`, but that of the logs is `{reward}`"));
-            }
-            for (what, wanted, found) in
-                [("column", numbers, n), ("one-hot column", one_hot, o), ("hashed column", hashed, h)]
-            {
-                if let Some(name) = wanted.iter().find(|name| !found.contains(name)) {
-                    return Err(format!("it has no {what} `{name}`, but the logs have"));
-                }
-            }
-            !hashed.is_empty()
-        }
-        (Layout::Events { hashed, .. }, Layout::Events { hashed: live_hashed, .. }) => {
-            if hashed != live_hashed {
-                return Err("only one of it and the logs has hashed names".to_owned());
-            }
-            *hashed
-        }
-        _ => return Err("only one of it and the logs comes from tables".to_owned()),
-    };
-    if hashes && logs.buckets != live.buckets {
-        return Err(format!("it has {} buckets, but the logs have {}", live.buckets, logs.buckets));
-    }
-    Ok(())
 }
 
 /// Column that is taken for the rounds where none is named.

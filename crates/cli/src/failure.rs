@@ -50,6 +50,12 @@ fn kept(folder: Option<&Path>) -> String {
     )
 }
 
+impl From<truenorth_sim::FileError> for Failure {
+    fn from(error: truenorth_sim::FileError) -> Self {
+        Self::Input { place: error.place, reason: error.reason }
+    }
+}
+
 impl Failure {
     pub(crate) fn code(&self) -> u8 {
         match self {

@@ -12,6 +12,7 @@ use truenorth::{
     Branches, Certificate, CertificateRule, Epochs, Explore, Layering, Params, Pooling, RidgeStatistic,
     Schedule, Width,
 };
+use truenorth_audit::square_matrix;
 use truenorth_logs::{Batches, Problem, Selection};
 
 use crate::certificate_file;
@@ -126,7 +127,7 @@ pub(crate) fn read_params(folder: &Path) -> Result<Params, Failure> {
 }
 
 fn certificate(rows: &[Vec<f64>], rho: f64) -> Result<Certificate, String> {
-    Certificate::new(certificate_file::square(rows)?, rho).map_err(|error| error.to_string())
+    Certificate::new(square_matrix(rows)?, rho).map_err(|error| error.to_string())
 }
 
 /// Reads the logs, which may have no rows: feature columns in their order, and one column named `reward`.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Fault, Place, Problem, Result};
 use crate::format::Format;
 use crate::selection::{Columns, Selection};
-use crate::source::{self, Source};
+use crate::source::{self, Source, columnar};
 use crate::vocabulary::Vocabulary;
 
 /// Largest size of a number that the library takes: its square and a sum of squares stay finite.
@@ -136,10 +136,21 @@ impl Batches {
             .ok_or_else(|| Fault::from(Problem::UnknownEnding))
             .and_then(|format| source::open(path, format, None, selection));
         let (columns, opened) = opened.map_err(|fault| fault.in_file(path))?;
-        let source = opened.into_source();
+        Ok(Self::new(path, columns, opened.into_source()))
+    }
+
+    /// Finds the columns of rows in memory; `name` stands for the file.
+    pub(crate) fn of(batches: columnar::Memory, name: &str, selection: &Selection) -> Result<Self> {
+        let path = Path::new(name);
+        let opened = columnar::open_memory(batches, selection);
+        let (columns, columnar) = opened.map_err(|fault| fault.in_file(path))?;
+        Ok(Self::new(path, columns, Box::new(columnar)))
+    }
+
+    fn new(path: &Path, columns: Columns, source: Box<dyn Source>) -> Self {
         let names = columns.named(&columns.features);
         let collector = Collector::new(columns, Tolerance::default(), 1);
-        Ok(Self { path: path.to_owned(), names, source, collector, state: State::Start })
+        Self { path: path.to_owned(), names, source, collector, state: State::Start }
     }
 
     /// Names of the features, in their order.

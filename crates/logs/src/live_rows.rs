@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use arrow_array::RecordBatchReader;
+
 use crate::batch::{Collector, Tolerance};
 use crate::error::{Fault, Place, Problem, Result};
 use crate::event::{Event, Next};
 use crate::events;
 use crate::format::Format;
 use crate::recipe::Layout;
-use crate::source;
+use crate::selection::{Columns, Selection};
+use crate::source::{self, Source, columnar};
 use crate::summarize::format_of;
 use crate::summary::Summary;
 use crate::vocabulary::Vocabulary;
@@ -38,41 +41,12 @@ impl Summary {
 
     fn try_read_rows(&self, path: &Path, told: Option<Format>, round: Option<&str>) -> Result<Rows, Fault> {
         let format = format_of(&self.recipe, told, path)?;
-        let tolerance = Tolerance { missing: self.recipe.missing, ..Tolerance::default() };
         let mut rows = RowsOf::new(self);
         match &self.recipe.layout {
             Layout::Table { .. } => {
-                let mut selection = self.recipe.selection().ok_or(Problem::NoFeatures)?;
-                if let Some(round) = round {
-                    selection = selection.with_round(round);
-                    rows.rows.rounds = Some(Vec::new());
-                }
+                let selection = self.live_selection(round)?;
                 let (columns, opened) = source::open(path, format, None, &selection)?;
-                let mut source = opened.into_source();
-                let mut collector = Collector::new(columns, tolerance, self.recipe.buckets);
-                loop {
-                    source.fill(&mut collector)?;
-                    let batch = collector.take();
-                    if batch.is_empty() {
-                        break;
-                    }
-                    let numbers = batch.columns.len();
-                    for row in 0..batch.len() {
-                        let values = batch.columns.iter().enumerate().map(|(feature, column)| {
-                            let value = column[row];
-                            (feature, if value.is_nan() { self.mean(feature) } else { value })
-                        });
-                        let values: Vec<(usize, f64)> = values.collect();
-                        let levels = batch.levels.iter().filter_map(|column| column[row]);
-                        let found =
-                            rows.known(levels.map(|level| (level, 1.0)), &collector.vocabulary, numbers);
-                        rows.push(values.into_iter().chain(found), batch.rewards[row]);
-                    }
-                    if let (Some(rounds), Some(more)) = (&mut rows.rows.rounds, batch.rounds) {
-                        rounds.extend(more);
-                    }
-                }
-                rows.rows.rejected = collector.rejections.0.iter().map(|rejected| rejected.rows).sum();
+                self.read_table(columns, opened.into_source(), &mut rows)?;
             }
             Layout::Events { hashed, items, .. } => {
                 let mut events = events::open(path, format, items.as_ref())?;
@@ -99,10 +73,65 @@ impl Summary {
                 }
             }
         }
-        if rows.rows.rewards.is_empty() {
-            return Err(Problem::NoRows.at(Place::File));
+        rows.not_empty()
+    }
+
+    /// Reads rows that are in memory like [`read_rows`](Self::read_rows); `name` stands for the file.
+    pub fn rows_of_batches(
+        &self,
+        batches: Box<dyn RecordBatchReader + Send>,
+        name: &str,
+        round: Option<&str>,
+    ) -> Result<Rows> {
+        let read = || -> Result<Rows, Fault> {
+            let mut rows = RowsOf::new(self);
+            let (columns, columnar) = columnar::open_memory(batches, &self.live_selection(round)?)?;
+            self.read_table(columns, Box::new(columnar), &mut rows)?;
+            rows.not_empty()
+        };
+        read().map_err(|fault| fault.in_file(Path::new(name)))
+    }
+
+    fn live_selection(&self, round: Option<&str>) -> Result<Selection, Problem> {
+        let selection = self.recipe.selection().ok_or(Problem::NoFeatures)?;
+        Ok(match round {
+            Some(round) => selection.with_round(round),
+            None => selection,
+        })
+    }
+
+    fn read_table(
+        &self,
+        columns: Columns,
+        mut source: Box<dyn Source>,
+        rows: &mut RowsOf<'_>,
+    ) -> Result<(), Fault> {
+        let tolerance = Tolerance { missing: self.recipe.missing, ..Tolerance::default() };
+        rows.rows.rounds = columns.round.map(|_| Vec::new());
+        let mut collector = Collector::new(columns, tolerance, self.recipe.buckets);
+        loop {
+            source.fill(&mut collector)?;
+            let batch = collector.take();
+            if batch.is_empty() {
+                break;
+            }
+            let numbers = batch.columns.len();
+            for row in 0..batch.len() {
+                let values = batch.columns.iter().enumerate().map(|(feature, column)| {
+                    let value = column[row];
+                    (feature, if value.is_nan() { self.mean(feature) } else { value })
+                });
+                let values: Vec<(usize, f64)> = values.collect();
+                let levels = batch.levels.iter().filter_map(|column| column[row]);
+                let found = rows.known(levels.map(|level| (level, 1.0)), &collector.vocabulary, numbers);
+                rows.push(values.into_iter().chain(found), batch.rewards[row]);
+            }
+            if let (Some(rounds), Some(more)) = (&mut rows.rows.rounds, batch.rounds) {
+                rounds.extend(more);
+            }
         }
-        Ok(rows.rows)
+        rows.rows.rejected = collector.rejections.0.iter().map(|rejected| rejected.rows).sum();
+        Ok(())
     }
 }
 
@@ -115,6 +144,10 @@ struct RowsOf<'a> {
 }
 
 impl<'a> RowsOf<'a> {
+    fn not_empty(self) -> Result<Rows, Fault> {
+        if self.rows.rewards.is_empty() { Err(Problem::NoRows.at(Place::File)) } else { Ok(self.rows) }
+    }
+
     fn new(summary: &'a Summary) -> Self {
         let positions = summary.features.iter().map(|feature| feature.name.as_str()).zip(0..).collect();
         Self { summary, positions, scale: summary.scale(), rows: Rows::default() }

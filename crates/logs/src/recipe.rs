@@ -75,6 +75,39 @@ impl Recipe {
         }
     }
 
+    /// Whether a summary of live rows has all that these logs have, in whatever order.
+    pub fn check_live(&self, live: &Self) -> Result<(), String> {
+        let hashes = match (&self.layout, &live.layout) {
+            (
+                Layout::Table { reward, numbers, one_hot, hashed },
+                Layout::Table { reward: live_reward, numbers: n, one_hot: o, hashed: h },
+            ) => {
+                if reward != live_reward {
+                    return Err(format!("its reward is `{live_reward}`, but that of the logs is `{reward}`"));
+                }
+                for (what, wanted, found) in
+                    [("column", numbers, n), ("one-hot column", one_hot, o), ("hashed column", hashed, h)]
+                {
+                    if let Some(name) = wanted.iter().find(|name| !found.contains(name)) {
+                        return Err(format!("it has no {what} `{name}`, but the logs have"));
+                    }
+                }
+                !hashed.is_empty()
+            }
+            (Layout::Events { hashed, .. }, Layout::Events { hashed: live_hashed, .. }) => {
+                if hashed != live_hashed {
+                    return Err("only one of it and the logs has hashed names".to_owned());
+                }
+                *hashed
+            }
+            _ => return Err("only one of it and the logs comes from tables".to_owned()),
+        };
+        if hashes && self.buckets != live.buckets {
+            return Err(format!("it has {} buckets, but the logs have {}", live.buckets, self.buckets));
+        }
+        Ok(())
+    }
+
     /// Whether features mean the same in both.
     pub(crate) fn check_same(&self, other: &Self) -> Result<(), Problem> {
         let differ = |what: &str, mine: &dyn std::fmt::Display, theirs: &dyn std::fmt::Display| {

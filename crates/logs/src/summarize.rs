@@ -7,14 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use crate::batch::{Collector, Missing, Rejected, Rejections, Tolerance};
-use crate::error::{Fault, Problem, Result};
+use arrow_array::RecordBatchReader;
+
+use crate::batch::{Collector, Missing, Rejected, Rejections, Tolerance, is_usable};
+use crate::error::{Fault, Place, Problem, Result};
 use crate::event::{Event, Events, Next};
 use crate::events::{self, Items};
 use crate::format::Format;
 use crate::recipe::{Layout, Recipe};
-use crate::selection::Selection;
-use crate::source::columnar::Groups;
+use crate::selection::{Columns, Selection};
+use crate::source::columnar::{self, Groups, Memory};
 use crate::source::{self, Opened, doubles};
 use crate::summary::{INTERCEPT, Summary, SummaryFeature};
 use crate::tally::{FEATURES, ONE, REWARD, Tally};
@@ -73,6 +75,100 @@ impl Plan {
         self.add_all(recipe, paths, progress)
     }
 
+    /// Sums up rows that are in memory, which need a selection; `name` stands for the file.
+    pub fn summarize_batches(
+        &self,
+        batches: Box<dyn RecordBatchReader + Send>,
+        name: &str,
+    ) -> Result<Summary> {
+        let path = Path::new(name);
+        let part = self.read_batches(batches, path).map_err(|fault| fault.in_file(path));
+        not_empty(part.map(Some)?, path)
+    }
+
+    fn read_batches(&self, batches: Memory, path: &Path) -> Result<Summary, Fault> {
+        let format = Format::Arrow;
+        let selection = self.selection.as_ref().ok_or(Problem::NoSelection { format })?;
+        let (columns, columnar) = columnar::open_memory(batches, selection)?;
+        let recipe = self.table_recipe(selection, &columns)?;
+        let part = read_opened(&recipe, columns, Opened::Columns(Box::new(columnar)), &self.tolerance)?;
+        Ok(part.with_names_apart(&recipe)?.summary(&recipe, path))
+    }
+
+    /// Sums up an array in memory, features row after row; `name` stands for the file. The selection, which is
+    /// needed, names the columns. A number that is NaN is a missing value, unless those are refused.
+    pub fn summarize_rows(
+        &self,
+        columns: &[String],
+        features: &[f64],
+        rewards: &[f64],
+        name: &str,
+    ) -> Result<Summary> {
+        let path = Path::new(name);
+        let part = self.read_rows(columns, features, rewards, path).map_err(|fault| fault.in_file(path));
+        not_empty(part.map(Some)?, path)
+    }
+
+    fn read_rows(
+        &self,
+        names: &[String],
+        features: &[f64],
+        rewards: &[f64],
+        path: &Path,
+    ) -> Result<Summary, Fault> {
+        let selection = self.selection.as_ref().ok_or(Problem::NoFeatures)?;
+        let reward = selection.reward().to_owned();
+        let columns = selection.resolve(names.iter().cloned().chain([reward]).collect())?;
+        let recipe = self.table_recipe(selection, &columns)?;
+        let (width, block) = (names.len(), columns.batch_rows());
+        let mut tally = new_tally(&columns, &self.tolerance);
+        let mut collector = Collector::new(columns, self.tolerance, recipe.buckets);
+        let mut turned = vec![Vec::new(); width];
+        let mut row = 0;
+        for rewards in rewards.chunks(block) {
+            let first = &features[row * width..][..rewards.len() * width];
+            for (place, column) in turned.iter_mut().enumerate() {
+                column.clear();
+                column.extend(first.iter().skip(place).step_by(width));
+            }
+            let slices: Vec<&[f64]> =
+                collector.columns.features.iter().map(|&column| &turned[column][..]).collect();
+            if !add(&mut tally, &self.tolerance, &slices, rewards) {
+                // Row by row, to find what is wrong and where.
+                for (place, &reward) in rewards.iter().enumerate() {
+                    let number = |name: &str, column: usize| match turned
+                        .get(column)
+                        .map_or(reward, |column| column[place])
+                    {
+                        value if is_usable(value) => Ok(value),
+                        value if value.is_nan() && self.tolerance.missing != Missing::Refuse => {
+                            Err(Problem::no_value(name))
+                        }
+                        value => Err(Problem::not_finite(name, &format!("{value:?}"))),
+                    };
+                    collector.push(Place::Row((row + place) as u64 + 1), number, |_| "")?;
+                }
+                tally.add_batch(&collector.take(), 0);
+            }
+            row += rewards.len();
+        }
+        let Collector { vocabulary, rejections, .. } = collector;
+        Ok(Part { tally, vocabulary, rejections }.summary(&recipe, path))
+    }
+
+    /// How features are made from the columns of a table.
+    fn table_recipe(&self, selection: &Selection, columns: &Columns) -> Result<Recipe, Problem> {
+        if self.intercept && columns.named(&columns.features).iter().any(|name| name == INTERCEPT) {
+            return Err(Problem::TwoColumns { name: INTERCEPT.to_owned() });
+        }
+        Ok(self.recipe_of(Recipe::table(selection, columns)))
+    }
+
+    fn recipe_of(&self, layout: Layout) -> Recipe {
+        let buckets = if self.buckets == 0 { BUCKETS } else { self.buckets };
+        Recipe { layout, buckets, intercept: self.intercept, missing: self.tolerance.missing }
+    }
+
     /// How features are made, as the first file and the call have it.
     fn recipe(&self, path: &Path) -> Result<Recipe> {
         let in_file = |problem: Problem| Fault::from(problem).in_file(path);
@@ -80,24 +176,18 @@ impl Plan {
             Some(format) => format,
             None => Format::detect(path, self.selection.is_some()).map_err(|fault| fault.in_file(path))?,
         };
-        let layout = if format.is_table() {
+        if format.is_table() {
             let selection =
                 self.selection.as_ref().ok_or_else(|| in_file(Problem::NoSelection { format }))?;
             let (columns, _) =
                 source::open(path, format, None, selection).map_err(|fault| fault.in_file(path))?;
-            let taken = columns.named(&columns.features);
-            if self.intercept && taken.iter().any(|name| name == INTERCEPT) {
-                return Err(in_file(Problem::TwoColumns { name: INTERCEPT.to_owned() }));
-            }
-            Recipe::table(selection, &columns)
+            self.table_recipe(selection, &columns).map_err(in_file)
         } else {
             let items = self.items.as_deref().map(Items::read).transpose()?;
             // Open Bandit's features are few.
             let hashed = format != Format::OpenBandit && !self.keep_names;
-            Layout::Events { format, hashed, items }
-        };
-        let buckets = if self.buckets == 0 { BUCKETS } else { self.buckets };
-        Ok(Recipe { layout, buckets, intercept: self.intercept, missing: self.tolerance.missing })
+            Ok(self.recipe_of(Layout::Events { format, hashed, items }))
+        }
     }
 
     fn add_all(
@@ -156,17 +246,7 @@ impl Plan {
                 }
             }
         });
-        let path = paths.first().map_or(Path::new(""), PathBuf::as_path);
-        let in_file = |problem: Problem| Err(Fault::from(problem).in_file(path));
-        match whole? {
-            Some(whole) if whole.rows() > 0 => Ok(whole),
-            Some(Summary { rejected, .. }) if !rejected.is_empty() => {
-                let rows = rejected.iter().map(|rejected| rejected.rows).sum();
-                let Rejected { first, reason, .. } = rejected[0].clone();
-                in_file(Problem::NoRowsLeft { rows, first, reason })
-            }
-            _ => in_file(Problem::NoRows),
-        }
+        not_empty(whole?, paths.first().map_or(Path::new(""), PathBuf::as_path))
     }
 
     /// The summary of one piece of work.
@@ -187,6 +267,20 @@ impl Plan {
         };
         let part = read().and_then(|part| part.with_names_apart(recipe));
         Ok(part.map_err(|fault| fault.in_file(unit.path))?.summary(recipe, unit.path))
+    }
+}
+
+/// A summary that has rows.
+fn not_empty(whole: Option<Summary>, path: &Path) -> Result<Summary> {
+    let in_file = |problem: Problem| Err(Fault::from(problem).in_file(path));
+    match whole {
+        Some(whole) if whole.rows() > 0 => Ok(whole),
+        Some(Summary { rejected, .. }) if !rejected.is_empty() => {
+            let rows = rejected.iter().map(|rejected| rejected.rows).sum();
+            let Rejected { first, reason, .. } = rejected[0].clone();
+            in_file(Problem::NoRowsLeft { rows, first, reason })
+        }
+        _ => in_file(Problem::NoRows),
     }
 }
 
@@ -236,21 +330,35 @@ fn read_table(
     unit: &Unit,
 ) -> Result<Part, Fault> {
     let (columns, opened) = source::open(unit.path, format, unit.group, selection)?;
-    let new_tally = || Tally::new(columns.features.len(), tolerance.missing == Missing::Mean);
-    let add = |tally: &mut Tally, features: &[&[f64]], rewards: &[f64]| {
-        let within = |(low, high): (f64, f64)| rewards.iter().all(|&reward| low <= reward && reward <= high);
-        tolerance.range.is_none_or(within) && tally.add_columns(features, rewards)
-    };
-    let mut tally = new_tally();
     if let (Some(group), true) = (unit.group, columns.is_numeric()) {
         let file = File::open(unit.path).map_err(Problem::Unreadable)?;
-        let mut take = |features: &[&[f64]], rewards: &[f64]| add(&mut tally, features, rewards);
+        let mut tally = new_tally(&columns, tolerance);
+        let mut take = |features: &[&[f64]], rewards: &[f64]| add(&mut tally, tolerance, features, rewards);
         if doubles::for_each_batch(file, group, &columns, &mut take) {
             let vocabulary = Vocabulary::new(recipe.buckets);
             return Ok(Part { tally, vocabulary, rejections: Rejections::default() });
         }
-        tally = new_tally();
     }
+    read_opened(recipe, columns, opened, tolerance)
+}
+
+fn new_tally(columns: &Columns, tolerance: &Tolerance) -> Tally {
+    Tally::new(columns.features.len(), tolerance.missing == Missing::Mean)
+}
+
+/// Adds rows that are all numbers, unless something is wrong with one of them.
+fn add(tally: &mut Tally, tolerance: &Tolerance, features: &[&[f64]], rewards: &[f64]) -> bool {
+    let within = |(low, high): (f64, f64)| rewards.iter().all(|&reward| low <= reward && reward <= high);
+    tolerance.range.is_none_or(within) && tally.add_columns(features, rewards)
+}
+
+fn read_opened(
+    recipe: &Recipe,
+    columns: Columns,
+    opened: Opened,
+    tolerance: &Tolerance,
+) -> Result<Part, Fault> {
+    let mut tally = new_tally(&columns, tolerance);
     let mut collector = Collector::new(columns, *tolerance, recipe.buckets);
     match opened {
         Opened::Rows(mut source) => loop {
@@ -270,7 +378,7 @@ fn read_table(
                     let Some((rewards, features)) = slices.split_last() else {
                         return false;
                     };
-                    add(&mut tally, features, rewards)
+                    add(&mut tally, tolerance, features, rewards)
                 });
                 if taken {
                     source.skip(batch.num_rows());

@@ -127,7 +127,15 @@ impl Summary {
 
     /// The same with the features and the scale of another summary; features that this one never had are 0.
     pub fn statistic_as(&self, other: &Self) -> truenorth::Result<RidgeStatistic> {
-        let scale = other.scale();
+        self.scaled_statistic(other, other.scale())
+    }
+
+    /// The same for features as they are in the files.
+    pub fn unscaled_statistic(&self) -> truenorth::Result<RidgeStatistic> {
+        self.scaled_statistic(self, 1.0)
+    }
+
+    fn scaled_statistic(&self, other: &Self, scale: f64) -> truenorth::Result<RidgeStatistic> {
         let weight = self.products.get(ONE, ONE);
         let kish = if self.weight_squares > 0.0 { weight / self.weight_squares } else { 1.0 };
         // Each feature is a sum of columns with factors: itself, and the mean where it is missing.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use arrow_array::RecordBatchReader;
+
 use crate::batch::Batches;
 use crate::error::Result;
 use crate::selection::Selection;
@@ -22,7 +24,19 @@ pub struct Table {
 impl Table {
     /// Reads a whole file.
     pub fn read(path: impl AsRef<Path>, selection: &Selection) -> Result<Self> {
-        let batches = Batches::open(path, selection)?;
+        Self::collect(Batches::open(path, selection)?)
+    }
+
+    /// Reads rows that are in memory; `name` stands for the file.
+    pub fn of_batches(
+        batches: Box<dyn RecordBatchReader + Send>,
+        name: &str,
+        selection: &Selection,
+    ) -> Result<Self> {
+        Self::collect(Batches::of(batches, name, selection)?)
+    }
+
+    fn collect(batches: Batches) -> Result<Self> {
         let names = batches.names().to_vec();
         let mut table = Self { names, features: Vec::new(), rewards: Vec::new(), rounds: None };
         for batch in batches {

@@ -31,6 +31,13 @@ impl Palette {
         &self.names
     }
 
+    /// Colour and dash pattern of a name, for those who draw elsewhere: `#0072b2`, and lengths of dashes and gaps,
+    /// none if solid.
+    pub fn look(&self, name: &str) -> (String, &'static str) {
+        let style = self.with([name]).style(name);
+        (style.color.hex(), style.dash)
+    }
+
     /// This palette, followed by the names it lacks.
     pub(crate) fn with<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut palette = self.clone();

@@ -1,5 +1,6 @@
 //! Recorded rounds in which the reward of every action is known: any policy can be played against them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use rand::RngExt as _;
@@ -95,13 +96,16 @@ impl Recording {
         total / self.rounds.len() as f64
     }
 
-    /// Plays a policy against the rounds in the order of a seed.
-    pub fn play(&self, params: Params, seed: u64) -> Result<RecordedOutcome> {
+    /// Plays a policy against the rounds in the order of a seed; none if it is to stop before the end.
+    pub fn play(&self, params: Params, seed: u64, stop: &AtomicBool) -> Result<Option<RecordedOutcome>> {
         let mut policy = Policy::new(Params { seed, ..params })?;
         let points = self.points();
         let (mut total, mut gain, mut gained) = (0.0, 0.0, Vec::with_capacity(points.len()));
         let mut seconds = 0.0;
         for (round, number) in self.shuffled(seed).zip(1..) {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
             let clock = Instant::now();
             let actions = Actions::new(&round.features, self.dimension)?;
             let choice = policy.choose(actions)?;
@@ -115,12 +119,12 @@ impl Recording {
                 gained.push(gain);
             }
         }
-        Ok(RecordedOutcome {
+        Ok(Some(RecordedOutcome {
             mean_reward: total / self.rounds.len() as f64,
             gained,
             seconds,
             features: policy.features()?,
-        })
+        }))
     }
 
     /// The rounds in a random order, the actions of each in a random order.

@@ -112,6 +112,12 @@ pub fn prepare_run(panel: &Panel, run: u64) -> Result<(Vec<f64>, Vec<Policy>)> {
 
 /// Plays one run of a panel.
 pub fn play_run(panel: &Panel, run: u64) -> Result<RunOutcome> {
+    let whole = play_run_unless(panel, run, &AtomicBool::new(false))?;
+    Ok(whole.unwrap_or(RunOutcome { policies: Vec::new() }))
+}
+
+/// Plays one run of a panel; none if it is to stop before its end.
+pub fn play_run_unless(panel: &Panel, run: u64, stop: &AtomicBool) -> Result<Option<RunOutcome>> {
     let world = &panel.world;
     let (live, policies) = prepare_run(panel, run)?;
     let mut players: Vec<Player> =
@@ -125,12 +131,15 @@ pub fn play_run(panel: &Panel, run: u64) -> Result<RunOutcome> {
         let rounds = size.min(panel.horizon - first);
         block.draw(world, &live, first + 1..=first + rounds, &mut contexts, &mut luck);
         for player in &mut players {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
             let clock = Instant::now();
             player.play(world, &block, first)?;
             player.seconds += clock.elapsed().as_secs_f64();
         }
     }
-    Ok(RunOutcome { policies: players.into_iter().map(Player::outcome).collect::<Result<_>>()? })
+    Ok(Some(RunOutcome { policies: players.into_iter().map(Player::outcome).collect::<Result<_>>()? }))
 }
 
 /// Plays many runs on all threads of the current rayon pool. `finished` sees each outcome as soon as

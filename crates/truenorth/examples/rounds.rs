@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let x = unit();
         logs.observe(&x, reward(&x, &logged) + 0.1 * unit()[0])?;
     }
-    let count = (8_000_000 / (actions * dimension)).clamp(1, 1000);
+    let count = (1_000_000 / (actions * dimension)).clamp(1, 1000);
     let contexts: Vec<f64> = (0..count * actions).flat_map(|_| unit()).collect();
     let noise: Vec<f64> = (0..count).map(|_| 0.2 * unit()[0]).collect();
 

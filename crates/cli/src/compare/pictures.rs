@@ -7,9 +7,10 @@ use truenorth_report::{
     AxisScale, Curves, CurvesFigure, CurvesPanel, Direction, Directions, DirectionsFigure, DirectionsPanel,
     Drift, Heading, Series,
 };
-use truenorth_sim::{RecordedOutcome, Recording, Summary};
+use truenorth_sim::{
+    Compared, ComparedFeature, Comparison, Contest, Entry, RecordedOutcome, Recording, Summary,
+};
 
-use super::{Comparison, Data, Entry, Feature, Row};
 use crate::failure::Failure;
 use crate::{figures, table};
 
@@ -24,7 +25,7 @@ const NINETY: f64 = 1.645;
 /// Draws the figures; returns the paths.
 pub(super) fn draw(
     folder: &Path,
-    data: &Data,
+    data: &Contest,
     entries: &[Entry],
     outcomes: &[Vec<RecordedOutcome>],
     comparison: &Comparison,
@@ -91,10 +92,10 @@ fn reward_figure(
     Ok(CurvesFigure::new(curves).map_err(Failure::drawing("compare"))?.svg())
 }
 
-fn learned_figure(row: &Row, width: Width, rounds: usize) -> Result<String, Failure> {
+fn learned_figure(row: &Compared, width: Width, rounds: usize) -> Result<String, Failure> {
     // The largest drifts, in the files' order.
     let mut order: Vec<usize> = (0..row.features.len()).collect();
-    let signal = |feature: &Feature| match (feature.view.drift, feature.view.stderr) {
+    let signal = |feature: &ComparedFeature| match (feature.view.drift, feature.view.stderr) {
         (Some(drift), Some(stderr)) if stderr > 0.0 => (drift / stderr).abs(),
         _ => 0.0,
     };
@@ -102,7 +103,7 @@ fn learned_figure(row: &Row, width: Width, rounds: usize) -> Result<String, Fail
     order.truncate(ROWS);
     order.sort_unstable();
     let directions = order.into_iter().map(|place| {
-        let Feature { name, view } = &row.features[place];
+        let ComparedFeature { name, view } = &row.features[place];
         let drift = match (view.drift, view.stderr) {
             (Some(value), Some(stderr)) => {
                 Drift::Estimate { value, low: value - NINETY * stderr, high: value + NINETY * stderr }

@@ -1,4 +1,4 @@
-//! Formats that hold columns: Apache Parquet and Arrow IPC.
+//! What holds columns: Apache Parquet, Arrow IPC, and Arrow batches in memory.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, Float64Array, RecordBatch};
+use arrow_array::{Array, Float64Array, RecordBatch, RecordBatchReader};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_ipc::reader::StreamReader;
@@ -22,7 +22,10 @@ use crate::batch::{Collector, is_usable};
 use crate::error::{Fault, Place, Problem};
 use crate::selection::{Columns, Selection};
 
-/// Batches of columns from a file.
+/// Rows in memory, as other programs hand them over.
+pub(crate) type Memory = Box<dyn RecordBatchReader + Send>;
+
+/// Batches of columns from a file, or from memory.
 pub(crate) struct Columnar {
     reader: Reader,
     format: &'static str,
@@ -35,6 +38,32 @@ pub(crate) struct Columnar {
 enum Reader {
     Parquet(ParquetRecordBatchReader),
     Arrow(StreamReader<BufReader<File>>),
+    Memory(Slices),
+}
+
+/// The wanted columns of batches of any size, in slices of as many rows as a file's batches have.
+struct Slices {
+    batches: Memory,
+    rest: Option<RecordBatch>,
+    rows: usize,
+    read: Vec<usize>,
+}
+
+impl Slices {
+    fn next(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
+        let batch = match self.rest.take() {
+            Some(batch) => batch,
+            None => match self.batches.next()?.and_then(|batch| batch.project(&self.read)) {
+                Ok(batch) => batch,
+                Err(error) => return Some(Err(error)),
+            },
+        };
+        let rows = self.rows.min(batch.num_rows());
+        if rows < batch.num_rows() {
+            self.rest = Some(batch.slice(rows, batch.num_rows() - rows));
+        }
+        Some(Ok(batch.slice(0, rows)))
+    }
 }
 
 /// What a Parquet file holds, and where.
@@ -97,6 +126,15 @@ pub(crate) fn open_arrow(mut file: File, selection: &Selection) -> Result<(Colum
     Ok((columns, Columnar { reader, format: "Arrow", read, rows: 0 }))
 }
 
+/// Finds the columns of batches in memory.
+pub(crate) fn open_memory(batches: Memory, selection: &Selection) -> Result<(Columns, Columnar), Fault> {
+    let columns = selection.resolve(names(&batches.schema()))?;
+    let read = columns.read();
+    let reader =
+        Reader::Memory(Slices { batches, rest: None, rows: columns.batch_rows(), read: read.clone() });
+    Ok((columns, Columnar { reader, format: "Arrow", read, rows: 0 }))
+}
+
 fn names(schema: &Schema) -> Vec<String> {
     schema.fields().iter().map(|field| field.name().clone()).collect()
 }
@@ -107,6 +145,7 @@ impl Columnar {
         let next = caught(self.format, || match &mut self.reader {
             Reader::Parquet(reader) => reader.next().transpose(),
             Reader::Arrow(reader) => reader.next().transpose(),
+            Reader::Memory(slices) => slices.next().transpose(),
         });
         next.map_err(|problem| problem.at(Place::Row(self.rows + 1)))
     }

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
+use crate::{CertificateKind, Panel, PolicySpec};
 use serde::Deserialize;
 use truenorth::{Explore, Preset};
-use truenorth_sim::{CertificateKind, Panel, PolicySpec};
 
+use super::FileError;
 use super::document::{Entry, NOT_NEGATIVE, SHARE};
 use super::scope::{Scope, Table};
-use crate::certificate_file;
-use crate::failure::Failure;
 
 pub(super) const KEYS: [&str; 12] = [
     "name",
@@ -45,12 +44,12 @@ enum Explored {
 
 /// The policies that the panel or the file lists, if any. A panel that lists its own does not play
 /// those of the file. `panel` holds the numbers that switches must go together with.
-pub(super) fn read(scope: &Scope<'_>, panel: &Panel) -> Result<Option<Vec<PolicySpec>>, Failure> {
+pub(super) fn read(scope: &Scope<'_>, panel: &Panel) -> Result<Option<Vec<PolicySpec>>, FileError> {
     let Some(table) = scope.innermost(&["policies", "policy"]) else {
         return Ok(None);
     };
     let mut policies: Vec<PolicySpec> = Vec::new();
-    let mut add = |spec: PolicySpec, fail: &dyn Fn(String) -> Failure| {
+    let mut add = |spec: PolicySpec, fail: &dyn Fn(String) -> FileError| {
         if policies.iter().any(|other| other.name == spec.name) {
             return Err(fail(format!("two policies are named {:?}", spec.name)));
         }
@@ -70,7 +69,7 @@ pub(super) fn read(scope: &Scope<'_>, panel: &Panel) -> Result<Option<Vec<Policy
     Ok(Some(policies))
 }
 
-fn spec(table: &Table<'_>) -> Result<PolicySpec, Failure> {
+fn spec(table: &Table<'_>) -> Result<PolicySpec, FileError> {
     table.check_keys(&KEYS)?;
     let Some(entry) = table.get("preset") else {
         return Err(table.fail("`policy` needs a `preset`"));
@@ -85,7 +84,7 @@ fn spec(table: &Table<'_>) -> Result<PolicySpec, Failure> {
     {
         // Beside the experiment that names it.
         let path = entry.document.path.with_file_name(file);
-        spec.given = Some(certificate_file::read(&path, None, 1.0)?);
+        spec.given = Some((entry.document.certificates)(&path)?);
     } else if let Some((entry, _)) = named {
         spec.certificate = Some(match entry.switch()? {
             Told::Coordinate => CertificateKind::Coordinate,
@@ -118,10 +117,10 @@ fn spec(table: &Table<'_>) -> Result<PolicySpec, Failure> {
     Ok(spec)
 }
 
-fn switch<'a, T: Deserialize<'a>>(table: &Table<'a>, key: &str) -> Result<Option<T>, Failure> {
+fn switch<'a, T: Deserialize<'a>>(table: &Table<'a>, key: &str) -> Result<Option<T>, FileError> {
     table.get(key).map(|entry| entry.switch()).transpose()
 }
 
-fn preset(entry: &Entry<'_>) -> Result<Preset, Failure> {
+fn preset(entry: &Entry<'_>) -> Result<Preset, FileError> {
     entry.text()?.parse().map_err(|error: truenorth::Error| entry.fail(error))
 }

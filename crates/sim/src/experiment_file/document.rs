@@ -11,20 +11,20 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::scope::Table;
-use crate::failure::Failure;
+use super::{FileError, ReadCertificate};
 
 /// Longest piece of the file that a message repeats.
 const QUOTED: usize = 60;
 
 /// A file's text, for turning places into lines.
-#[derive(Debug)]
 pub(super) struct Document<'a> {
     pub(super) path: &'a Path,
     pub(super) text: &'a str,
+    pub(super) certificates: ReadCertificate<'a>,
 }
 
 /// One value of the file, under its key.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Entry<'a> {
     pub(super) document: &'a Document<'a>,
     pub(super) key: &'a str,
@@ -55,7 +55,7 @@ pub(super) const PROBABILITY: Range =
     Range { words: "a number strictly between 0 and 1", contains: |value| value > 0.0 && value < 1.0 };
 
 impl<'a> Document<'a> {
-    pub(super) fn parse(&self) -> Result<DeTable<'a>, Failure> {
+    pub(super) fn parse(&self) -> Result<DeTable<'a>, FileError> {
         let (table, errors) = DeTable::parse_recoverable(self.text);
         let place = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
         let Some(error) = errors.iter().min_by_key(|error| place(error)) else {
@@ -77,8 +77,9 @@ impl<'a> Document<'a> {
     }
 
     /// Something is wrong at a byte of the text.
-    pub(super) fn fail(&self, place: usize, reason: impl fmt::Display) -> Failure {
-        Failure::in_line(self.path, self.lines_before(place) as u64 + 1, reason)
+    pub(super) fn fail(&self, place: usize, reason: impl fmt::Display) -> FileError {
+        let place = format!("{}, line {}", self.path.display(), self.lines_before(place) + 1);
+        FileError { place, reason: reason.to_string() }
     }
 
     fn lines_before(&self, place: usize) -> usize {
@@ -87,12 +88,12 @@ impl<'a> Document<'a> {
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn fail(&self, reason: impl fmt::Display) -> Failure {
+    pub(super) fn fail(&self, reason: impl fmt::Display) -> FileError {
         self.document.fail(self.value.span().start, reason)
     }
 
     /// The key must be something else than it is.
-    pub(super) fn refuse(&self, wanted: impl fmt::Display) -> Failure {
+    pub(super) fn refuse(&self, wanted: impl fmt::Display) -> FileError {
         let found = match self.value.get_ref() {
             DeValue::Array(_) => "a list".to_owned(),
             DeValue::Table(_) => "a table".to_owned(),
@@ -109,7 +110,7 @@ impl<'a> Entry<'a> {
         format!("{prefix}`{}`", self.key)
     }
 
-    pub(super) fn number(&self, range: Range) -> Result<f64, Failure> {
+    pub(super) fn number(&self, range: Range) -> Result<f64, FileError> {
         let value = match self.value.get_ref() {
             DeValue::Float(float) => float.as_str().parse().ok(),
             DeValue::Integer(whole) => {
@@ -120,7 +121,7 @@ impl<'a> Entry<'a> {
         value.filter(|&value| (range.contains)(value)).ok_or_else(|| self.refuse(range.words))
     }
 
-    pub(super) fn whole<T: TryFrom<u64>>(&self, range: RangeInclusive<u64>) -> Result<T, Failure> {
+    pub(super) fn whole<T: TryFrom<u64>>(&self, range: RangeInclusive<u64>) -> Result<T, FileError> {
         let value = match self.value.get_ref() {
             DeValue::Integer(whole) => u64::from_str_radix(whole.as_str(), whole.radix()).ok(),
             _ => None,
@@ -132,12 +133,12 @@ impl<'a> Entry<'a> {
         })
     }
 
-    pub(super) fn text(&self) -> Result<&'a str, Failure> {
+    pub(super) fn text(&self) -> Result<&'a str, FileError> {
         self.value.get_ref().as_str().ok_or_else(|| self.refuse("text in quotes"))
     }
 
     /// A name, which may become that of a file.
-    pub(super) fn name(&self) -> Result<&'a str, Failure> {
+    pub(super) fn name(&self) -> Result<&'a str, FileError> {
         let name = self.text()?;
         let unfit = |character: char| matches!(character, '/' | '\\') || character.is_control();
         if name.trim().is_empty() || name.starts_with('.') || name.contains(unfit) {
@@ -146,12 +147,12 @@ impl<'a> Entry<'a> {
         Ok(name)
     }
 
-    pub(super) fn flag(&self) -> Result<bool, Failure> {
+    pub(super) fn flag(&self) -> Result<bool, FileError> {
         self.value.get_ref().as_bool().ok_or_else(|| self.refuse("true or false"))
     }
 
     /// A switch by the name that serde knows it by.
-    pub(super) fn switch<T: Deserialize<'a>>(&self) -> Result<T, Failure> {
+    pub(super) fn switch<T: Deserialize<'a>>(&self) -> Result<T, FileError> {
         let name: StrDeserializer<'a, Unknown> = self.text()?.into_deserializer();
         T::deserialize(name).map_err(|error| {
             let sentence = error.to_string();
@@ -159,27 +160,27 @@ impl<'a> Entry<'a> {
         })
     }
 
-    pub(super) fn items(&self) -> Result<Vec<Self>, Failure> {
+    pub(super) fn items(&self) -> Result<Vec<Self>, FileError> {
         let items = self.value.get_ref().as_array().ok_or_else(|| self.refuse("a list"))?;
         Ok(items.iter().map(|value| Self { value, listed: true, ..*self }).collect())
     }
 
     /// The tables of `[[key]]`, one level further in.
-    pub(super) fn tables(&self) -> Result<Vec<Table<'a>>, Failure> {
+    pub(super) fn tables(&self) -> Result<Vec<Table<'a>>, FileError> {
         let wanted = format!("given as [[{}]] tables", self.key);
         let items = self.items().map_err(|_| self.refuse(&wanted))?;
         let level = self.level + 1;
         items.iter().map(|item| Self { level, ..*item }.table().map_err(|_| self.refuse(&wanted))).collect()
     }
 
-    pub(super) fn table(&self) -> Result<Table<'a>, Failure> {
+    pub(super) fn table(&self) -> Result<Table<'a>, FileError> {
         let table = self.value.get_ref().as_table();
         let table = table.ok_or_else(|| self.refuse(format!("given as a [{}] table", self.key)))?;
         Ok(Table::new(self, table))
     }
 
     /// One number for each feature; a single number stands for all.
-    pub(super) fn vector(&self, dimension: usize) -> Result<Vec<f64>, Failure> {
+    pub(super) fn vector(&self, dimension: usize) -> Result<Vec<f64>, FileError> {
         match self.value.get_ref() {
             DeValue::Array(_) => self.row(dimension),
             DeValue::Float(_) | DeValue::Integer(_) => Ok(vec![self.number(ANY)?; dimension]),
@@ -187,7 +188,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    pub(super) fn row(&self, dimension: usize) -> Result<Vec<f64>, Failure> {
+    pub(super) fn row(&self, dimension: usize) -> Result<Vec<f64>, FileError> {
         let items = self.items().map_err(|_| self.refuse("a list of numbers"))?;
         if items.len() != dimension {
             let (title, found) = (self.title(), items.len());

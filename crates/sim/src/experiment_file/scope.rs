@@ -4,9 +4,9 @@ use std::fmt;
 
 use toml::de::DeTable;
 
+use super::FileError;
 use super::PANEL_KEYS;
 use super::document::{Document, Entry, shortened};
-use crate::failure::Failure;
 
 /// Keys that a message offers in place of an unknown one, at most.
 const OFFERED: usize = 3;
@@ -16,7 +16,7 @@ const OFFERED: usize = 3;
 pub(super) type Kinds = [(&'static str, &'static [&'static str])];
 
 /// One table of the file.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Table<'a> {
     document: &'a Document<'a>,
     values: &'a DeTable<'a>,
@@ -28,7 +28,6 @@ pub(super) struct Table<'a> {
 }
 
 /// Tables that override each other key by key, the innermost first.
-#[derive(Debug)]
 pub(super) struct Scope<'a> {
     document: &'a Document<'a>,
     tables: Vec<Table<'a>>,
@@ -50,12 +49,12 @@ impl<'a> Table<'a> {
         Some(Entry { document, key: key.get_ref(), value, level, listed: false })
     }
 
-    pub(super) fn fail(&self, reason: impl fmt::Display) -> Failure {
+    pub(super) fn fail(&self, reason: impl fmt::Display) -> FileError {
         self.document.fail(self.place, reason)
     }
 
     /// Something is wrong with a value, or with the table that should have held it.
-    pub(super) fn fail_at(&self, key: &str, reason: impl fmt::Display) -> Failure {
+    pub(super) fn fail_at(&self, key: &str, reason: impl fmt::Display) -> FileError {
         match self.get(key) {
             Some(entry) => entry.fail(reason),
             None => self.fail(reason),
@@ -63,7 +62,7 @@ impl<'a> Table<'a> {
     }
 
     /// Refuses the first key that is none of `known`.
-    pub(super) fn check_keys(&self, known: &[&str]) -> Result<(), Failure> {
+    pub(super) fn check_keys(&self, known: &[&str]) -> Result<(), FileError> {
         let Some((place, key)) = self.keys().into_iter().find(|(_, key)| !known.contains(key)) else {
             return Ok(());
         };
@@ -87,7 +86,7 @@ impl<'a> Table<'a> {
     }
 
     /// The kind that a section names, or else that of its keys.
-    fn kind(&self, kinds: &'static Kinds) -> Result<Option<&'static str>, Failure> {
+    fn kind(&self, kinds: &'static Kinds) -> Result<Option<&'static str>, FileError> {
         let own = |key: &str| {
             let mut of = kinds.iter().filter(|(_, keys)| keys.contains(&key)).map(|(kind, _)| *kind);
             of.next().filter(|_| of.next().is_none())
@@ -135,13 +134,13 @@ impl<'a> Scope<'a> {
         &self,
         key: &str,
         default: T,
-        read: impl FnOnce(&Entry<'a>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        read: impl FnOnce(&Entry<'a>) -> Result<T, FileError>,
+    ) -> Result<T, FileError> {
         self.get(key).map_or(Ok(default), |entry| read(&entry))
     }
 
     /// The value of a key that has no default.
-    pub(super) fn need(&self, key: &str) -> Result<Entry<'a>, Failure> {
+    pub(super) fn need(&self, key: &str) -> Result<Entry<'a>, FileError> {
         self.get(key).ok_or_else(|| {
             let section = self.tables.first().map_or("", |table| table.key);
             self.fail(format!("`{section}` needs a `{key}`"))
@@ -154,7 +153,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Wrong, but no single value's fault.
-    pub(super) fn fail(&self, reason: impl fmt::Display) -> Failure {
+    pub(super) fn fail(&self, reason: impl fmt::Display) -> FileError {
         match &self.tables[..] {
             [innermost, ..] => innermost.fail(reason),
             [] => self.document.fail(0, reason),
@@ -167,7 +166,7 @@ impl<'a> Scope<'a> {
         &self,
         key: &str,
         kinds: &'static Kinds,
-    ) -> Result<(Option<&'static str>, Self), Failure> {
+    ) -> Result<(Option<&'static str>, Self), FileError> {
         let mut kind = None;
         let mut tables = Vec::new();
         for entry in self.tables.iter().filter_map(|table| table.get(key)) {

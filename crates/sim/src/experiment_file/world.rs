@@ -1,11 +1,11 @@
 //! The world of a panel: parameters, logs, contexts, rewards.
 
+use crate::{Contexts, Coverage, ParameterLaw, RewardModel, World};
 use serde::Deserialize;
-use truenorth_sim::{Contexts, Coverage, ParameterLaw, RewardModel, World};
 
+use super::FileError;
 use super::document::{ANY, Entry, NOT_NEGATIVE};
 use super::scope::{Kinds, Scope};
-use crate::failure::Failure;
 
 // Typing errors of a few zeros are told here, not by a machine that runs out of memory.
 const MOST_FEATURES: u64 = 10_000;
@@ -38,7 +38,7 @@ enum Rewards {
     Bernoulli,
 }
 
-pub(super) fn read(scope: &Scope<'_>, paper: &World, horizon: u64) -> Result<World, Failure> {
+pub(super) fn read(scope: &Scope<'_>, paper: &World, horizon: u64) -> Result<World, FileError> {
     let dimension = scope.or("dimension", paper.dimension, |entry| entry.whole(1..=MOST_FEATURES))?;
     let (rewards, noise) = match scope.or("rewards", Rewards::Gaussian, Entry::switch)? {
         Rewards::Gaussian => (RewardModel::Gaussian, paper.noise),
@@ -62,7 +62,7 @@ pub(super) fn read(scope: &Scope<'_>, paper: &World, horizon: u64) -> Result<Wor
     Ok(world)
 }
 
-fn parameters(scope: &Scope<'_>, dimension: usize) -> Result<ParameterLaw, Failure> {
+fn parameters(scope: &Scope<'_>, dimension: usize) -> Result<ParameterLaw, FileError> {
     let (kind, section) = scope.section("parameters", PARAMETERS)?;
     if kind == Some("given") {
         let live = section.need("live")?.vector(dimension)?;
@@ -98,7 +98,7 @@ fn coverage(
     dimension: usize,
     logged: Option<&[f64]>,
     default_rows: usize,
-) -> Result<(Coverage, usize), Failure> {
+) -> Result<(Coverage, usize), FileError> {
     let (kind, section) = scope.section("coverage", COVERAGE)?;
     let log_rows = scope.or("log_rows", default_rows, |entry| entry.whole(0..=MOST_ROWS))?;
     Ok(match kind {
@@ -137,7 +137,7 @@ fn contexts(
     live: Option<&[f64]>,
     default_actions: usize,
     horizon: u64,
-) -> Result<Contexts, Failure> {
+) -> Result<Contexts, FileError> {
     let (kind, section) = scope.section("contexts", CONTEXTS)?;
     let actions = scope.or("actions", default_actions, |entry| entry.whole(1..=MOST_ACTIONS))?;
     Ok(match kind {
@@ -174,7 +174,7 @@ fn contexts(
 }
 
 /// Corners of a box.
-fn corners(section: &Scope<'_>, dimension: usize) -> Result<(Vec<f64>, Vec<f64>), Failure> {
+fn corners(section: &Scope<'_>, dimension: usize) -> Result<(Vec<f64>, Vec<f64>), FileError> {
     let (low, high) = (section.need("low")?, section.need("high")?);
     let (least, most) = (low.vector(dimension)?, high.vector(dimension)?);
     let Some(place) = least.iter().zip(&most).position(|(low, high)| high < low) else {
@@ -188,7 +188,11 @@ fn corners(section: &Scope<'_>, dimension: usize) -> Result<(Vec<f64>, Vec<f64>)
 }
 
 /// Feature vectors; with a parameter, each of them must have a probability as its mean.
-fn listed(entry: &Entry<'_>, dimension: usize, parameter: Option<&[f64]>) -> Result<Vec<Vec<f64>>, Failure> {
+fn listed(
+    entry: &Entry<'_>,
+    dimension: usize,
+    parameter: Option<&[f64]>,
+) -> Result<Vec<Vec<f64>>, FileError> {
     let rows = entry.items().map_err(|_| entry.refuse("a list of vectors"))?;
     let checked = rows.iter().map(|row| {
         let features = row.row(dimension)?;
@@ -206,7 +210,13 @@ fn listed(entry: &Entry<'_>, dimension: usize, parameter: Option<&[f64]>) -> Res
 
 /// A number that a list gives already may be left out, or be the same. One further out is a default for
 /// other panels.
-fn agree(scope: &Scope<'_>, key: &str, value: usize, list: &Entry<'_>, count: usize) -> Result<(), Failure> {
+fn agree(
+    scope: &Scope<'_>,
+    key: &str,
+    value: usize,
+    list: &Entry<'_>,
+    count: usize,
+) -> Result<(), FileError> {
     match scope.get(key) {
         Some(entry) if entry.level >= list.level && value != count => {
             let list = list.key;
@@ -217,7 +227,7 @@ fn agree(scope: &Scope<'_>, key: &str, value: usize, list: &Entry<'_>, count: us
 }
 
 /// Gaussian features are as often negative as positive, and so are the means.
-fn check_signs(world: &World, rewards: &Entry<'_>) -> Result<(), Failure> {
+fn check_signs(world: &World, rewards: &Entry<'_>) -> Result<(), FileError> {
     let reason = match (&world.contexts, &world.coverage) {
         (Contexts::Gaussian { .. }, _) => "`contexts` of kind `gaussian` do not have; take `box` or `fixed`",
         (Contexts::Shifting { .. }, _) => "`contexts` of kind `shifting` do not have; take `box` or `fixed`",

@@ -1,0 +1,136 @@
+//! Arrays of Python as slices: without a copy where they are float64 in C order, with one otherwise.
+
+use numpy::{PyArrayDyn, PyArrayMethods as _, PyReadonlyArrayDyn, PyUntypedArrayMethods as _};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+/// How many numbers are copied at most, a gigabyte: views that repeat one number claim to be of any size, and a
+/// system that promises more memory than it has ends the process instead of refusing.
+const MOST: usize = 1 << 27;
+
+/// Numbers in C order, with their shape.
+pub(crate) struct Numbers<'py> {
+    array: PyReadonlyArrayDyn<'py, f64>,
+    name: &'static str,
+}
+
+/// A length that an axis has to have, or the word for any.
+#[derive(Clone, Copy)]
+pub(crate) enum Axis {
+    Any(&'static str),
+    Exactly(usize),
+}
+
+impl<'py> Numbers<'py> {
+    /// The numbers of an array, or of anything that NumPy makes one of. The shape is looked at before anything is
+    /// copied, as it may be gigantic.
+    pub(crate) fn of<const N: usize>(
+        name: &'static str,
+        value: &Bound<'py, PyAny>,
+        axes: [Axis; N],
+    ) -> PyResult<Self> {
+        if let Ok(array) = value.cast::<PyArrayDyn<f64>>()
+            && array.is_c_contiguous()
+        {
+            check_shape(name, array.shape(), axes)?;
+            return Self::borrowed(name, array);
+        }
+        Self::converted(name, value, axes)
+    }
+
+    #[cold]
+    fn converted<const N: usize>(
+        name: &'static str,
+        value: &Bound<'py, PyAny>,
+        axes: [Axis; N],
+    ) -> PyResult<Self> {
+        let py = value.py();
+        let array = function(py, &AS_ARRAY, "asarray")?.call1((value,))?;
+        let dtype = array.getattr("dtype")?;
+        let real: bool =
+            function(py, &CAN_CAST, "can_cast")?.call1((&dtype, "f8", "same_kind"))?.extract()?;
+        if !real {
+            let sentence = format!("{name} must hold real numbers, but its dtype is {dtype}");
+            return Err(PyTypeError::new_err(sentence));
+        }
+        let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+        check_shape(name, &shape, axes)?;
+        if shape
+            .iter()
+            .try_fold(1, |size: usize, &axis| size.checked_mul(axis))
+            .is_none_or(|size| size > MOST)
+        {
+            return Err(PyValueError::new_err(format!(
+                "{name} has shape {}, too much to copy: give a float64 array in C order, which is read where it is",
+                listed(shape.iter().map(ToString::to_string).collect())
+            )));
+        }
+        let array = function(py, &CONTIGUOUS, "ascontiguousarray")?.call1((array, "f8"))?;
+        Self::borrowed(name, array.cast::<PyArrayDyn<f64>>()?)
+    }
+
+    fn borrowed(name: &'static str, array: &Bound<'py, PyArrayDyn<f64>>) -> PyResult<Self> {
+        let array =
+            array.try_readonly().map_err(|error| PyValueError::new_err(format!("{name}: {error}")))?;
+        Ok(Self { array, name })
+    }
+
+    pub(crate) fn shape(&self) -> &[usize] {
+        self.array.shape()
+    }
+
+    pub(crate) fn slice(&self) -> PyResult<&[f64]> {
+        self.array.as_slice().map_err(|error| PyValueError::new_err(format!("{}: {error}", self.name)))
+    }
+}
+
+static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static CAN_CAST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static CONTIGUOUS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+fn function<'py>(
+    py: Python<'py>,
+    cell: &'static PyOnceLock<Py<PyAny>>,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let found = cell.get_or_try_init(py, || py.import("numpy")?.getattr(name).map(Bound::unbind))?;
+    Ok(found.bind(py).clone())
+}
+
+fn listed(axes: Vec<String>) -> String {
+    match axes.as_slice() {
+        [one] => format!("({one},)"),
+        axes => format!("({})", axes.join(", ")),
+    }
+}
+
+fn check_shape<const N: usize>(name: &str, shape: &[usize], axes: [Axis; N]) -> PyResult<()> {
+    let fits = |(&length, axis): (&usize, Axis)| match axis {
+        Axis::Any(_) => true,
+        Axis::Exactly(expected) => length == expected,
+    };
+    if shape.len() == N && shape.iter().zip(axes).all(fits) {
+        return Ok(());
+    }
+    let wanted = axes.map(|axis| match axis {
+        Axis::Any(word) => word.to_owned(),
+        Axis::Exactly(length) => length.to_string(),
+    });
+    let found = shape.iter().map(ToString::to_string).collect();
+    Err(PyValueError::new_err(format!(
+        "{name} must have shape {}, but has shape {}",
+        listed(wanted.to_vec()),
+        listed(found)
+    )))
+}
+
+/// A class or function of the Python part of the package, for what a native call gives back.
+pub(crate) fn python<'py>(
+    py: Python<'py>,
+    module: &str,
+    name: &str,
+    arguments: impl pyo3::call::PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import(module)?.getattr(name)?.call1(arguments)
+}

@@ -1,0 +1,43 @@
+//! Intervals and stories of decisions, as the classes of the Python part.
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use truenorth::{ActionInterval, BranchInterval};
+
+use crate::array::python;
+use crate::choice::code;
+use crate::error::Failure;
+
+/// In the order of the fields of `Intervals`.
+pub(crate) fn intervals<'py>(py: Python<'py>, found: &[ActionInterval]) -> PyResult<Bound<'py, PyAny>> {
+    let column =
+        |value: &dyn Fn(&ActionInterval) -> f64| PyArray1::from_iter(py, found.iter().map(value)).into_any();
+    let part = |branch: fn(&ActionInterval) -> Option<BranchInterval>, value: fn(BranchInterval) -> f64| {
+        column(&|interval| branch(interval).map_or(f64::NAN, value))
+    };
+    let fields = vec![
+        column(&ActionInterval::mean),
+        column(&|interval| interval.lcb),
+        column(&|interval| interval.ucb),
+        column(&|interval| interval.index),
+        PyArray1::from_iter(py, found.iter().map(|interval| code(interval.branch))).into_any(),
+        PyArray1::from_iter(py, found.iter().map(|interval| interval.conflict)).into_any(),
+        part(|interval| interval.online, |branch| branch.mean),
+        part(|interval| interval.online, |branch| branch.statistical),
+        part(|interval| interval.informed, |branch| branch.mean),
+        part(|interval| interval.informed, |branch| branch.statistical),
+        part(|interval| interval.informed, |branch| branch.bias),
+    ];
+    python(py, "truenorth._decisions", "Intervals", PyTuple::new(py, fields)?)
+}
+
+/// The story of a decision.
+pub(crate) fn explanation<'py>(
+    py: Python<'py>,
+    story: &truenorth::Explanation,
+) -> PyResult<Bound<'py, PyAny>> {
+    let text = serde_json::to_string(story).map_err(|error| Failure::Broken(error.to_string()))?;
+    let rules: Vec<String> = story.layers.iter().map(|layer| layer.rule.to_string()).collect();
+    python(py, "truenorth._explanations", "_explanation", (text, rules, story.to_string()))
+}

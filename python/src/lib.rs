@@ -1,0 +1,57 @@
+//! The native part of the Python package: each module mirrors one of the libraries.
+//!
+//! What is called once a round is here, without Python code around it; `truenorth/*.py` has what is called once a
+//! session, and the classes of what comes back.
+
+mod array;
+mod audit;
+mod certificate;
+mod choice;
+mod compare;
+mod draw;
+mod error;
+mod experiment;
+mod explain;
+mod interrupt;
+mod params;
+mod policy;
+mod rounds;
+mod summary;
+
+use pyo3::prelude::*;
+
+/// Native part of `truenorth`; import that instead.
+#[pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use super::{
+        audit::Audit,
+        certificate::Certificate,
+        choice::Choice,
+        compare::{compare_rows, compare_tables},
+        draw::{curves_svg, directions_svg, look, svg_to_png},
+        experiment::{reproduce, simulate},
+        policy::Policy,
+        presets,
+        summary::{Summary, summarize_arrow, summarize_files, summarize_rows},
+    };
+
+    use super::{Bound, PyModule, PyModuleMethods as _, PyResult};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// Names of all policies, the default first.
+///
+/// Examples
+/// --------
+/// >>> import truenorth
+/// >>> truenorth.presets()[:3]
+/// ['truenorth', 'truenorth-confidence', 'truenorth-sampling']
+#[pyfunction]
+fn presets() -> Vec<&'static str> {
+    truenorth::Preset::ALL.map(truenorth::Preset::name).to_vec()
+}

@@ -1,0 +1,449 @@
+//! A policy: choose an action, learn its reward.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt as _;
+use pyo3::types::{PyBytes, PyDict, PyType};
+use truenorth::{Actions, Observation, Preset};
+
+use crate::array::{Axis, Numbers, python};
+use crate::certificate::Certificate;
+use crate::choice::{Choice, decision_of};
+use crate::error::{Failure, Result};
+use crate::summary::Summary;
+use crate::{explain, params};
+
+/// Multiplications of a decision from which on other threads of Python may run meanwhile.
+const LONG: usize = 1 << 22;
+/// Matrices are dense: a policy for more features would not fit into memory, which ends the process.
+pub(crate) const MOST_FEATURES: usize = 5_000;
+
+/// Linear bandit policy that starts from biased logs where they still point true.
+///
+/// Parameters
+/// ----------
+/// preset : str, default "truenorth"
+///     One of `truenorth.presets()`.
+/// dimension : int, optional
+///     Number of features; that of `offline` unless given.
+/// horizon : int, optional
+///     Number of rounds; needed by layered policies.
+/// noise, norm_bound : float, optional
+///     Standard deviation of the rewards' noise and length of the coefficients; estimated unless given.
+/// ridge, delta, exploration_scale : float, optional
+///     Ridge, failure probability, and the factor on every radius.
+/// schedule, layering, branches, pooling, width : str, optional
+///     The switches; those of the preset unless given.
+/// certificate : Certificate, str or list of int, optional
+///     How far the logs may have drifted: a certificate, ``'adaptive'``, ``'learned'`` (or the rounds at which its
+///     epochs start) or ``'none'``.
+/// explore : str or float, optional
+///     ``'ucb'``, ``'sampling'``, or the share of rounds in which any action is played.
+/// seed : int, optional
+///     For policies with a dice.
+/// offline : Summary, optional
+///     The logs, as `truenorth.summarize` sums them up. Actions are described in the units of the logs.
+///
+/// Notes
+/// -----
+/// A policy may be shared by threads; calls wait for each other. An error leaves its state as it was.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np, truenorth
+/// >>> rng = np.random.default_rng(0)
+/// >>> truth = np.array([1.0, -0.5, 0.2])
+/// >>> policy = truenorth.Policy("truenorth", dimension=3)
+/// >>> for _ in range(200):
+/// ...     X = rng.normal(size=(5, 3))
+/// ...     choice = policy.choose(X)
+/// ...     policy.learn(choice, X[choice.action] @ truth + 0.1 * rng.normal())
+/// >>> np.round([feature.estimate for feature in policy.features], 1).tolist()
+/// [1.0, -0.5, 0.2]
+#[pyclass(frozen, module = "truenorth", skip_from_py_object)]
+pub(crate) struct Policy {
+    pub(crate) inner: Mutex<truenorth::Policy>,
+    pub(crate) dimension: usize,
+}
+
+impl Policy {
+    fn of(inner: truenorth::Policy) -> Self {
+        Self { dimension: inner.params().dimension, inner: Mutex::new(inner) }
+    }
+
+    /// An error never leaves a policy half changed, so that a poisoned lock hides nothing.
+    pub(crate) fn lock(&self, py: Python<'_>) -> MutexGuard<'_, truenorth::Policy> {
+        self.inner.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn actions<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Numbers<'py>> {
+        Numbers::of("X", value, [Axis::Any("K"), Axis::Exactly(self.dimension)])
+    }
+}
+
+#[pymethods]
+impl Policy {
+    #[new]
+    #[pyo3(signature = (preset="truenorth", *, dimension=None, horizon=None, noise=None, norm_bound=None, ridge=None,
+        delta=None, schedule=None, layering=None, branches=None, pooling=None, certificate=None, width=None,
+        explore=None, seed=None, exploration_scale=None, offline=None))]
+    #[expect(clippy::too_many_arguments, reason = "all but the first are by name")]
+    fn new(
+        preset: &str,
+        dimension: Option<usize>,
+        horizon: Option<u64>,
+        noise: Option<f64>,
+        norm_bound: Option<f64>,
+        ridge: Option<f64>,
+        delta: Option<f64>,
+        schedule: Option<&str>,
+        layering: Option<&str>,
+        branches: Option<&str>,
+        pooling: Option<&str>,
+        certificate: Option<&Bound<'_, PyAny>>,
+        width: Option<&str>,
+        explore: Option<&Bound<'_, PyAny>>,
+        seed: Option<u64>,
+        exploration_scale: Option<f64>,
+        offline: Option<&Bound<'_, Summary>>,
+    ) -> PyResult<Self> {
+        let preset: Preset = preset.parse().map_err(Failure::Core)?;
+        let logs = offline.map(|summary| summary.get().inner.unscaled_statistic());
+        let logs = logs.transpose().map_err(Failure::Core)?;
+        let dimension = dimension.or_else(|| logs.as_ref().map(truenorth::RidgeStatistic::dimension));
+        let Some(dimension) = dimension else {
+            return Err(PyTypeError::new_err("`dimension` is needed where there is no `offline`"));
+        };
+        if dimension > MOST_FEATURES {
+            let sentence = format!("`dimension` must be at most {MOST_FEATURES}, but is {dimension}");
+            return Err(PyValueError::new_err(sentence));
+        }
+        let mut params = preset.params(dimension).map_err(Failure::Core)?;
+        (params.horizon, params.noise, params.norm_bound) = (horizon, noise, norm_bound);
+        params.ridge = ridge.unwrap_or(params.ridge);
+        params.delta = delta.unwrap_or(params.delta);
+        params.schedule = schedule.map(|text| params::switch("schedule", text)).transpose()?;
+        if let Some(text) = layering {
+            params.layering = params::switch("layering", text)?;
+        }
+        if let Some(text) = branches {
+            params.branches = params::switch("branches", text)?;
+        }
+        if let Some(text) = pooling {
+            params.pooling = params::switch("pooling", text)?;
+        }
+        if let Some(value) = certificate {
+            params.certificate = params::certificate(value)?;
+        }
+        if let Some(text) = width {
+            params.width = params::switch("width", text)?;
+        }
+        if let Some(value) = explore {
+            params.explore = params::explore(value)?;
+        }
+        params.seed = seed.unwrap_or(params.seed);
+        params.exploration_scale = exploration_scale.unwrap_or(params.exploration_scale);
+        if let Some(logs) = logs {
+            params.offline = logs;
+        }
+        Ok(Self::of(truenorth::Policy::new(params).map_err(Failure::Core)?))
+    }
+
+    /// Chooses one of the rows of ``X``, a (K, d) array of features.
+    ///
+    /// A float64 array in C order is read where it is; anything else is copied.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import truenorth
+    /// >>> choice = truenorth.Policy("oful", dimension=2).choose([[1.0, 0.0], [0.0, 0.5]])
+    /// >>> choice.action, choice.branch, choice.decision
+    /// (0, 'online', Decision(round=1, layer=0))
+    #[pyo3(signature = (X))]
+    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
+    fn choose(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> PyResult<Choice> {
+        let numbers = self.actions(X)?;
+        let features = numbers.slice()?;
+        let decide = |policy: &mut truenorth::Policy| -> Result<Choice> {
+            let actions = Actions::new(features, self.dimension)?;
+            let inner = policy.choose(actions)?;
+            Ok(Choice { inner, features: actions.features(inner.action).into() })
+        };
+        let choice = if features.len().saturating_mul(self.dimension) < LONG {
+            decide(&mut self.lock(py))
+        } else {
+            py.detach(|| decide(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner)))
+        };
+        Ok(choice?)
+    }
+
+    /// Learns the reward of a decision.
+    ///
+    /// Rewards may come late, in any order, or never; give each once. Of a decision that was stored, round and
+    /// layer are needed, and the features of the action.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import truenorth
+    /// >>> policy = truenorth.Policy("oful", dimension=2)
+    /// >>> choice = policy.choose([[1.0, 0.0], [0.0, 0.5]])
+    /// >>> policy.learn(choice, 0.7)
+    /// >>> policy.learn(choice.decision, 0.7, features=[1.0, 0.0])
+    /// >>> policy.counts.rewards
+    /// 2
+    #[pyo3(signature = (choice, reward, features=None))]
+    fn learn(
+        &self,
+        py: Python<'_>,
+        choice: &Bound<'_, PyAny>,
+        reward: f64,
+        features: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let made = choice.cast::<Choice>().ok().map(Bound::get);
+        let decision = match made {
+            Some(made) => made.inner.decision,
+            None => decision_of(choice)?,
+        };
+        let observed = |features: &[f64]| {
+            let learned = self.lock(py).learn(Observation { decision, features, reward });
+            Ok(learned.map_err(Failure::Core)?)
+        };
+        match (features, made) {
+            (Some(features), _) => {
+                observed(Numbers::of("features", features, [Axis::Exactly(self.dimension)])?.slice()?)
+            }
+            (None, Some(made)) => observed(&made.features),
+            (None, None) => Err(PyTypeError::new_err("`features` are needed beside a decision")),
+        }
+    }
+
+    /// Learns many rewards, or none of them if one is refused.
+    ///
+    /// Parameters
+    /// ----------
+    /// choices : Choices, sequence of Choice, or (n, 2) array of int
+    ///     What `choose_many` gave, decisions one by one, or pairs of round and layer.
+    /// rewards : (n,) array
+    ///     A reward for each.
+    /// features : (n, d) array, optional
+    ///     Features of the actions that were played; needed beside pairs of round and layer.
+    #[pyo3(signature = (choices, rewards, features=None))]
+    fn learn_many(
+        &self,
+        py: Python<'_>,
+        choices: &Bound<'_, PyAny>,
+        rewards: &Bound<'_, PyAny>,
+        features: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        self.learn_all(py, choices, rewards, features)
+    }
+
+    /// Makes n decisions, an (n, K, d) array, without learning in between.
+    ///
+    /// Returns
+    /// -------
+    /// Choices
+    ///     A column for each attribute of `Choice`.
+    #[pyo3(signature = (X))]
+    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
+    fn choose_many<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.choose_all(py, X)
+    }
+
+    /// Plays recorded rounds: chooses, and learns the reward of what it chose.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : (n, K, d) array
+    ///     Features of K actions in each of n rounds.
+    /// rewards : (n, K) array
+    ///     What each action would have paid. A reward that is NaN never comes.
+    ///
+    /// Returns
+    /// -------
+    /// Played
+    ///     Actions, rewards, and a column for each attribute of `Choice`.
+    #[pyo3(signature = (X, rewards))]
+    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
+    fn play<'py>(
+        &self,
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+        rewards: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.play_all(py, X, rewards)
+    }
+
+    /// Every action's interval, as the next round would start from it.
+    ///
+    /// Returns
+    /// -------
+    /// Intervals
+    ///     Arrays `mean`, `lcb`, `ucb`, `index`, `branch`, `conflict`, and both branches' parts.
+    #[pyo3(signature = (X, layer=0))]
+    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
+    fn intervals<'py>(
+        &self,
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+        layer: u32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let numbers = self.actions(X)?;
+        let mut policy = self.lock(py);
+        let actions = Actions::new(numbers.slice()?, self.dimension).map_err(Failure::Core)?;
+        let found = policy.intervals(layer, actions).map_err(Failure::Core)?.to_vec();
+        drop(policy);
+        explain::intervals(py, &found)
+    }
+
+    /// Chooses an action, and tells why; the same decision as `choose` makes.
+    #[pyo3(signature = (X))]
+    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
+    fn choose_explained<'py>(
+        &self,
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+    ) -> PyResult<(Choice, Bound<'py, PyAny>)> {
+        let numbers = self.actions(X)?;
+        let actions = Actions::new(numbers.slice()?, self.dimension).map_err(Failure::Core)?;
+        let (inner, story) = self.lock(py).choose_explained(actions).map_err(Failure::Core)?;
+        let choice = Choice { inner, features: actions.features(inner.action).into() };
+        Ok((choice, explain::explanation(py, &story)?))
+    }
+
+    /// Why the next decision would be what it would be. Nothing changes.
+    #[pyo3(signature = (X))]
+    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
+    fn explain<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let numbers = self.actions(X)?;
+        let actions = Actions::new(numbers.slice()?, self.dimension).map_err(Failure::Core)?;
+        let mut copy = self.lock(py).clone();
+        let (_, story) = copy.choose_explained(actions).map_err(Failure::Core)?;
+        explain::explanation(py, &story)
+    }
+
+    /// What has been learned about each feature: estimate, coverage, drift, stderr, trust.
+    #[getter]
+    fn features<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let views = self.lock(py).features().map_err(Failure::Core)?;
+        let view = |view: truenorth::FeatureView| {
+            let fields = (view.estimate, view.coverage, view.drift, view.stderr, view.trust);
+            python(py, "truenorth._decisions", "FeatureView", fields)
+        };
+        views.into_iter().map(view).collect()
+    }
+
+    /// What has been done so far: rounds, rewards, conflicts, informed rounds.
+    #[getter]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let counts = self.lock(py).counts();
+        let fields = (counts.rounds, counts.rewards, counts.conflicts, counts.informed);
+        python(py, "truenorth._decisions", "Counts", fields)
+    }
+
+    /// The parameters it was made from, by the names of the keywords.
+    #[getter]
+    fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        params::keywords(py, self.lock(py).params())
+    }
+
+    /// Number of features.
+    #[getter]
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Standard deviation of the noise in force, told or estimated.
+    #[getter]
+    fn noise(&self, py: Python<'_>) -> f64 {
+        self.lock(py).noise()
+    }
+
+    /// Bound on the length of the coefficients in force, told or estimated.
+    #[getter]
+    fn norm_bound(&self, py: Python<'_>) -> f64 {
+        self.lock(py).norm_bound()
+    }
+
+    /// Probability that the logs hold but for some directions, as an adaptive posterior sees it.
+    #[getter]
+    fn logs_hold(&self, py: Python<'_>) -> Option<f64> {
+        self.lock(py).logs_hold()
+    }
+
+    /// The certificate in force.
+    #[getter]
+    fn certificate(&self, py: Python<'_>) -> Option<Certificate> {
+        self.lock(py).certificate().cloned().map(Certificate::from)
+    }
+
+    /// Index of the last layer; 0 for flat policies.
+    #[getter]
+    fn last_layer(&self, py: Python<'_>) -> u32 {
+        self.lock(py).last_layer()
+    }
+
+    /// The whole state, to be continued by `from_bytes`.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.lock(py).snapshot())
+    }
+
+    /// Continues from what `to_bytes` gave, bit for bit.
+    #[classmethod]
+    fn from_bytes(_class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
+        Ok(Self::of(truenorth::Policy::restore(data).map_err(Failure::Core)?))
+    }
+
+    /// Writes the whole state to a file, whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let bytes = self.lock(py).snapshot();
+        truenorth_logs::write_whole(&path, &bytes)
+            .map_err(|error| Failure::File(path.display().to_string(), error).into())
+    }
+
+    /// Continues from a file.
+    #[classmethod]
+    fn load(_class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<Self> {
+        let bytes = std::fs::read(&path).map_err(|error| Failure::File(path.display().to_string(), error))?;
+        let policy = truenorth::Policy::restore(&bytes)
+            .map_err(|error| Failure::Value(format!("{}: {error}", path.display())))?;
+        Ok(Self::of(policy))
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> bool {
+        let Ok(other) = other.cast::<Self>() else { return false };
+        // One after the other: a policy may be compared with itself.
+        let mine = self.lock(py).snapshot();
+        let theirs = other.get().lock(py).snapshot();
+        mine == theirs
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> Self {
+        Self::of(self.lock(py).clone())
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
+        self.__copy__(py)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let restore = slf.get_type().getattr("from_bytes")?;
+        let bytes = slf.get().to_bytes(slf.py());
+        Ok((restore, (bytes,)).into_pyobject(slf.py())?.into_any())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let policy = self.lock(py);
+        let (params, counts) = (policy.params(), policy.counts());
+        format!(
+            "Policy(dimension={}, logged rows={}, rounds={}, rewards={})",
+            params.dimension,
+            params.offline.count(),
+            counts.rounds,
+            counts.rewards
+        )
+    }
+}

@@ -1,0 +1,179 @@
+"""Logs become the same summary, whatever they are in."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import truenorth
+
+RNG = np.random.default_rng(5)
+Z = RNG.normal(size=(3000, 3))
+Y = Z @ [1.0, -0.5, 0.2] + 0.1 * RNG.normal(size=3000)
+NAMES = ["price", "age", "size"]
+
+
+def frame():
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame(Z, columns=NAMES).assign(reward=Y, round=np.arange(3000))
+
+
+def content(summary):
+    """All but where the rows come from."""
+    policy = truenorth.Policy(offline=summary)
+    return summary.rows, summary.names, summary.mean_reward, summary.scale, policy.to_bytes()
+
+
+def test_arrays_tables_and_files_give_the_same_sums(tmp_path):
+    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    data = frame()
+    table = arrow.Table.from_pandas(data)
+    expected = content(truenorth.summarize(Z, Y, names=NAMES))
+    by_name = {"features": "*", "reward": "reward"}
+    parquet.write_table(table, tmp_path / "logs.parquet")
+    data.to_csv(tmp_path / "logs.csv", index=False)
+    found = {
+        "lists": truenorth.summarize(Z.tolist(), Y.tolist(), names=NAMES),
+        "fortran": truenorth.summarize(np.asfortranarray(Z), Y, names=NAMES),
+        "pandas": truenorth.summarize(data, reward="reward"),
+        "pandas and rewards": truenorth.summarize(data[NAMES], data["reward"]),
+        "polars": truenorth.summarize(polars.from_pandas(data), features=NAMES, reward="reward"),
+        "polars and rewards": truenorth.summarize(polars.from_pandas(data[NAMES]), polars.Series(Y)),
+        "arrow": truenorth.summarize(table, features="price,age,si*", reward="reward"),
+        "arrow and rewards": truenorth.summarize(table.select(NAMES), table["reward"]),
+        "batch": truenorth.summarize(arrow.RecordBatch.from_pandas(data), **by_name),
+        "reader": truenorth.summarize(table.to_reader(max_chunksize=100), **by_name),
+        "parquet": truenorth.summarize(tmp_path / "logs.parquet", **by_name),
+        "csv": truenorth.summarize(str(tmp_path / "logs.csv"), **by_name),
+        "list of files": truenorth.summarize([tmp_path / "logs.csv"], **by_name),
+    }
+    for name, summary in found.items():
+        if name == "reader":  # batches of another size add in another order
+            assert content(summary)[:2] == expected[:2]
+        else:
+            assert content(summary) == expected, name
+    assert found["csv"].files == {str(tmp_path / "logs.csv"): 3000}
+
+
+def test_anything_that_speaks_arrow_is_a_table():
+    arrow = pytest.importorskip("pyarrow")
+
+    class Stream:
+        def __init__(self, table):
+            self.table = table
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self.table.__arrow_c_stream__(requested_schema)
+
+    class Array:
+        def __init__(self, batch):
+            self.batch = batch
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.batch.__arrow_c_array__(requested_schema)
+
+    batch = arrow.RecordBatch.from_pandas(frame())
+    found = [
+        truenorth.summarize(data, features=NAMES, reward="reward")
+        for data in (Stream(arrow.Table.from_batches([batch])), Array(batch))
+    ]
+    assert content(found[0]) == content(found[1]) == content(truenorth.summarize(Z, Y, names=NAMES))
+
+
+def test_categories_intercept_and_missing_values_are_those_of_the_command():
+    data = frame()
+    data["colour"] = np.where(Z[:, 0] > 0, "red", "blue")
+    data.loc[3, "price"] = np.nan
+    found = truenorth.summarize(
+        data, features=NAMES, one_hot="colour", reward="reward", intercept=True, missing="mean"
+    )
+    assert found.names == ["intercept", *NAMES, "colour=blue", "colour=red"] and found.rows == 3000
+    assert truenorth.summarize(data[NAMES].to_numpy(), Y, missing="drop").rows == 2999
+    with pytest.raises(ValueError, match="DataFrame, row 4: column `price` has no value"):
+        truenorth.summarize(data, features=NAMES, reward="reward")
+    dropped = truenorth.summarize(data, features=NAMES, reward="reward", missing="drop")
+    assert dropped.rejected == [("column `price` has no value", 1, "DataFrame, row 4")]
+    ranged = truenorth.summarize(Z, Y, reward_range=(-1.0, 1.0), skip_malformed=True)
+    assert ranged.rows == np.sum(np.abs(Y) <= 1.0)
+    hashed = truenorth.summarize(data, features="", hash="colour", buckets=8, reward="reward")
+    assert 1 <= hashed.dimension <= 2
+
+
+def test_summaries_add_up():
+    whole = truenorth.summarize(Z, Y)
+    halves = truenorth.summarize(Z[:1000], Y[:1000]) + truenorth.summarize(Z[1000:], Y[1000:])
+    assert halves.rows == whole.rows and halves.mean_reward == pytest.approx(whole.mean_reward)
+    with pytest.raises(ValueError, match="different features: x1,x2,x3 and price,age,size"):
+        whole + truenorth.summarize(Z, Y, names=NAMES)
+    with pytest.raises(TypeError):
+        whole + 1
+
+
+def test_summaries_come_back_from_files_bytes_and_pickles(tmp_path):
+    summary = truenorth.summarize(Z, Y, names=NAMES, intercept=True)
+    summary.save(tmp_path / "logs.tn")
+    for other in (
+        truenorth.Summary.load(tmp_path / "logs.tn"),
+        truenorth.Summary.from_bytes(summary.to_bytes()),
+        pickle.loads(pickle.dumps(summary)),
+        truenorth.summarize(tmp_path / "logs.tn"),
+    ):
+        assert other == summary
+    assert summary != truenorth.summarize(Z, Y, names=NAMES)
+    summary.save(tmp_path / "again.tn")
+    both = truenorth.summarize(tmp_path / "*.tn")
+    assert both.rows == 6000
+    with pytest.raises(ValueError, match="this is no summary"):
+        truenorth.Summary.from_bytes(b"not a summary at all")
+    with pytest.raises(FileNotFoundError):
+        truenorth.Summary.load(tmp_path / "absent.tn")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told", "error", "sentence"),
+    [
+        ((Z,), {}, TypeError, "`y` is needed: a reward for each row"),
+        ((Z, Y[:5]), {}, ValueError, "y must have shape (3000,), but has shape (5,)"),
+        ((Z, Y), {"names": ["a"]}, ValueError, "Z must have shape (n, 1), but has shape (3000, 3)"),
+        ((Z, Y), {"names": ["a", "a", "b"]}, ValueError, "array: there are two columns named `a`"),
+        ((Z[:, 0], Y), {}, ValueError, "Z must have shape (n, 0), but has shape (3000,)"),
+        ((Z[:0], Y[:0]), {}, ValueError, "array: there are columns, but no rows"),
+        ((Z * np.nan, Y), {}, ValueError, "array, row 1: column `x1` holds NaN"),
+        ((Z, Y), {"missing": "zero"}, ValueError, "`missing` must be one of refuse, drop, mean"),
+        ((Z, Y), {"features": "x*"}, TypeError, "`features`, `one_hot` and `hash` go with tables"),
+        (("absent.csv",), {"features": "*", "reward": "r"}, FileNotFoundError, "[Errno 2]"),
+        (("absent.csv",), {"features": "*"}, TypeError, "`reward` is needed beside the columns"),
+        (("logs.xyz",), {"format": "xlsx"}, ValueError, "`format` must be one of auto, csv, parquet"),
+        ((np.broadcast_to(1.0, (10**9, 10**9)), Y), {}, ValueError, "Z must have shape (n, 0)"),
+    ],
+)
+def test_what_cannot_be_summed_up_is_refused(arguments, told, error, sentence):
+    with pytest.raises(error) as refused:
+        truenorth.summarize(*arguments, **told)
+    assert str(refused.value).startswith(sentence)
+
+
+def test_a_wrong_line_of_a_file_is_named(tmp_path):
+    path = tmp_path / "logs.csv"
+    path.write_text("a,b,reward\n1,2,3\n1,x,3\n")
+    with pytest.raises(ValueError, match="logs.csv, line 3: column `b` holds \"x\", not a number"):
+        truenorth.summarize(path, features="a,b", reward="reward")
+
+
+def test_a_table_without_its_column_is_refused():
+    with pytest.raises(ValueError, match="there is no column named `gain`"):
+        truenorth.summarize(frame(), features=NAMES, reward="gain")
+    with pytest.raises(TypeError, match="`reward` is needed"):
+        truenorth.summarize(frame())
+
+
+def test_the_command_and_the_package_write_the_same_file(tmp_path):
+    fixture = Path(__file__).parent / "fixtures"
+    found = truenorth.summarize(fixture / "logs.csv", features="*", reward="reward", intercept=True)
+    # The command was run in the folder of the file.
+    stored = truenorth.Summary.load(fixture / "logs.tn")
+    assert (found.rows, found.names, found.scale) == (stored.rows, stored.names, stored.scale)
+    assert content(found) == content(stored)

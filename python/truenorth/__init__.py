@@ -1,0 +1,46 @@
+"""Linear contextual bandits that use biased logs where they still point true."""
+
+from truenorth._audit import Audit, audit
+from truenorth._decisions import (
+    Choices,
+    Counts,
+    Decision,
+    DriftDirection,
+    FeatureView,
+    Intervals,
+    Played,
+)
+from truenorth._experiments import Comparison, Results, compare, reproduce, simulate
+from truenorth._explanations import ActionInterval, BranchInterval, Explanation, LayerExplanation
+from truenorth._native import Certificate, Choice, Policy, Summary, __version__, presets
+from truenorth._plot import Picture
+from truenorth._summaries import summarize
+
+__all__ = [
+    "ActionInterval",
+    "Audit",
+    "BranchInterval",
+    "Certificate",
+    "Choice",
+    "Choices",
+    "Comparison",
+    "Counts",
+    "Decision",
+    "DriftDirection",
+    "Explanation",
+    "FeatureView",
+    "Intervals",
+    "LayerExplanation",
+    "Picture",
+    "Played",
+    "Policy",
+    "Results",
+    "Summary",
+    "__version__",
+    "audit",
+    "compare",
+    "presets",
+    "reproduce",
+    "simulate",
+    "summarize",
+]

@@ -1,0 +1,165 @@
+"""What logs are worth: the answer, the numbers behind it, and the page that shows them."""
+
+from __future__ import annotations
+
+import json
+import os
+from html import escape
+from typing import Any
+
+from truenorth import _native, _plot
+from truenorth._native import Certificate, Summary
+from truenorth._summaries import _arrow, _column_names, _is_table
+
+Path = str | os.PathLike[str]
+
+
+class Audit:
+    """The audit of some logs, as `truenorth.audit` gives it.
+
+    Every key of `to_dict` is an attribute too: ``audit.verdict["sentence"]``, ``audit.features[0]["drift"]``.
+    """
+
+    def __init__(self, native: _native.Audit, source: str) -> None:
+        self._native = native
+        self._source = source
+        self._found: dict[str, Any] = json.loads(native.json())
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["_found"][name]
+        except KeyError:
+            raise AttributeError(f"an audit has no {name!r}") from None
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._found})
+
+    @property
+    def certificate(self) -> Certificate:
+        """The bound on the drift that a policy can be told, in the units of the columns."""
+        return self._native.certificate
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``truenorth audit --json`` prints."""
+        return dict(self._found)
+
+    def html(self) -> str:
+        """The report, one page that needs no network."""
+        return self._native.html(self._source)
+
+    def save(self, path: Path, certificate: Path | None = None) -> None:
+        """Writes the report, and beside it ``certificate.toml`` unless that has a path of its own."""
+        if certificate is None:
+            certificate = os.path.join(os.path.dirname(os.fspath(path)), "certificate.toml")
+        _write(certificate, self._native.certificate_toml(self._source))
+        _write(path, self.html())
+
+    def plot(self, *, own: bool = False) -> Any:
+        """Draws coverage, drift and trust of each feature; `own` draws without matplotlib."""
+        rows = [
+            _plot.Row(
+                feature["name"],
+                feature["coverage"],
+                None if feature["drift"] is None else (feature["drift"], *feature["interval"]),
+                feature["trust"],
+            )
+            for feature in self.features
+        ]
+        notes = (
+            "rows of it alone that tell as much",
+            f"live − logged, {1 - self.level:.0%} interval",
+            "chance that the logs are right",
+        )
+        return _plot.directions("What the logs are worth", notes, rows, own=own)
+
+    def __repr__(self) -> str:
+        return str(self.verdict["sentence"])
+
+    def _repr_html_(self) -> str:
+        # In a frame of its own: the page's style and a notebook's do not mix.
+        return (
+            f'<iframe srcdoc="{escape(self.html())}" style="width:100%;height:720px;border:0" '
+            f'title="{escape(self._source)}"></iframe>'
+        )
+
+
+def audit(
+    summary: Summary | Path,
+    pilot: Any = None,
+    *,
+    round: str | None = None,
+    format: str | None = None,
+    level: float = 0.05,
+    margin: float = 0.2,
+    drift: float | None = None,
+    horizon: int = 20_000,
+    actions: int = 5,
+    constant: float = 1.0,
+) -> Audit:
+    """Tells which directions of the logs can be trusted, and what they are worth.
+
+    Parameters
+    ----------
+    summary : Summary or path
+        The logs.
+    pilot : Summary, path, table, (X, y) or (X, y, rounds), optional
+        A little live data to test them with; rows of the same round may have correlated errors.
+    round : str, optional
+        Column that says which rows of a file or table are a round.
+    format : str, optional
+        Format of the pilot's file; found out unless given.
+    level : float
+        Probability of a false alarm over all features together.
+    margin : float
+        Drift that does not matter: how far it may move a typical reward, in standard deviations of the noise.
+    drift : float, optional
+        Length of the drift to assume where none is measured.
+    horizon, actions, constant
+        For the paper's bounds.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> import numpy as np, truenorth
+    >>> rng = np.random.default_rng(1)
+    >>> Z, X = rng.normal(size=(5000, 2)), rng.normal(size=(400, 2))
+    >>> logs = truenorth.summarize(Z, Z @ [1.0, 1.0] + rng.normal(size=5000), names=["price", "age"])
+    >>> found = truenorth.audit(logs, pilot=(X, X @ [1.0, -1.0] + rng.normal(size=400)))
+    >>> [(feature["name"], feature["drifted"]) for feature in found.features]
+    [('price', False), ('age', True)]
+    """
+    source = "the logs"
+    if not isinstance(summary, Summary):
+        source = os.fspath(summary)
+        summary = Summary.load(summary)
+    if isinstance(pilot, tuple):
+        pilot = (*pilot, None) if len(pilot) == 2 else pilot
+    elif _is_table(pilot):
+        # As for files: the column `round`, if there is one that is no feature.
+        if round is None and "round" in _column_names(pilot) and "round" not in summary.names:
+            round = "round"
+        pilot = _arrow(pilot)
+    native = _native.Audit(
+        summary,
+        pilot,
+        round=round,
+        format=format,
+        level=level,
+        margin=margin,
+        drift=drift,
+        horizon=horizon,
+        actions=actions,
+        constant=constant,
+    )
+    return Audit(native, source)
+
+
+def _write(path: Path, text: str) -> None:
+    """A file that is whole or not there."""
+    part = f"{os.fspath(path)}.part"
+    with open(part, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(part, path)
