@@ -67,11 +67,7 @@ impl WithSimd for &mut Absorb<'_> {
             for (map, sums) in maps.iter_mut().zip(of_maps.chunks_exact_mut(lines.len())) {
                 columns.multiply(simd, &mut map.blocks_mut()[t * (t + 1) / 2..][..=t], sums, entries.len());
             }
-            for (j, entry) in entries.iter_mut().enumerate() {
-                let moved = *entry + reward * columns.whitened[j];
-                *entry = columns.scale[j] * moved - columns.mix[j] * of_estimate;
-                of_estimate += columns.whitened[j] * moved;
-            }
+            columns.multiply_vector(simd, entries, reward, &mut of_estimate);
         }
         alpha
     }
@@ -91,13 +87,7 @@ impl Columns {
     /// Moves α over these columns.
     #[inline(always)]
     fn new<S: Simd>(simd: S, whitened: [f64; SIDE], alpha: &mut f64) -> Self {
-        // Pairs and fours are added up first: no sum waits for seven others.
-        let [a, b, c, d, e, f, g, h] = whitened;
-        let (a, b, c, d) = (a * a, b * b, c * c, d * d);
-        let (e, f, g, h) = (e * e, f * f, g * g, h * h);
-        let (ab, cd, ef, gh) = (a + b, c + d, e + f, g + h);
-        let (abcd, efgh) = (ab + cd, ef + gh);
-        let passed = [0.0, a, ab, ab + c, abcd, abcd + e, abcd + ef, abcd + (ef + g), abcd + efgh];
+        let passed = running_sums(whitened, whitened);
         let (mut before, mut after) = ([0.0; SIDE], [0.0; SIDE]);
         for j in 0..SIDE {
             before[j] = *alpha + passed[j];
@@ -133,6 +123,33 @@ impl Columns {
         }
     }
 
+    /// Replaces these entries of z by those of `Kᵀ(z + reward · v)`, given what those before them carry.
+    #[inline(always)]
+    fn multiply_vector<S: Simd>(&self, simd: S, entries: &mut [f64], reward: f64, carried: &mut f64) {
+        let (mut moved, mut before) = ([0.0; SIDE], [0.0; SIDE]);
+        for (moved, &entry) in moved.iter_mut().zip(&*entries) {
+            *moved = entry;
+        }
+        let whitened = S::as_simd_f64s(&self.whitened).0;
+        for (moved, &whitened) in S::as_mut_simd_f64s(&mut moved).0.iter_mut().zip(whitened) {
+            *moved = simd.mul_add_e_f64s(simd.splat_f64s(reward), whitened, *moved);
+        }
+        let passed = running_sums(self.whitened, moved);
+        for j in 0..SIDE {
+            before[j] = *carried + passed[j];
+        }
+        *carried += passed[SIDE];
+        let before = S::as_simd_f64s(&before).0;
+        let (scale, mix) = (S::as_simd_f64s(&self.scale).0, S::as_simd_f64s(&self.mix).0);
+        for (part, moved) in S::as_mut_simd_f64s(&mut moved).0.iter_mut().enumerate() {
+            let kept = simd.mul_f64s(scale[part], *moved);
+            *moved = simd.sub_f64s(kept, simd.mul_f64s(mix[part], before[part]));
+        }
+        for (entry, &moved) in entries.iter_mut().zip(&moved) {
+            *entry = moved;
+        }
+    }
+
     #[inline(always)]
     fn multiply_first<S: Simd, const ROWS: usize>(
         &self,
@@ -156,6 +173,19 @@ impl Columns {
             }
         }
     }
+}
+
+/// Sums of the first 0 to 8 products. Pairs and fours are added up first, so that no sum waits for seven others.
+#[inline(always)]
+fn running_sums(left: [f64; SIDE], right: [f64; SIDE]) -> [f64; SIDE + 1] {
+    let mut products = [0.0; SIDE];
+    for j in 0..SIDE {
+        products[j] = left[j] * right[j];
+    }
+    let [a, b, c, d, e, f, g, h] = products;
+    let (ab, cd, ef, gh) = (a + b, c + d, e + f, g + h);
+    let (abcd, efgh) = (ab + cd, ef + gh);
+    [0.0, a, ab, ab + c, abcd, abcd + e, abcd + ef, abcd + (ef + g), abcd + efgh]
 }
 
 /// Inner products of eight rows with a vector, each in eight interleaved parts whatever the width of a vector is.
