@@ -21,7 +21,8 @@ pub(crate) fn numbers(what: &'static str, numbers: &[f64]) -> Result<()> {
 
 /// Position of the first number that is NaN, infinite or too large.
 pub(crate) fn first_unusable(numbers: &[f64]) -> Option<usize> {
-    if kernel::run(&mut Within { numbers, limit: LARGEST }) {
+    // A few are looked at one by one.
+    if numbers.len() > 8 && kernel::run(&mut Within { numbers, limit: LARGEST }) {
         return None;
     }
     numbers.iter().position(|number| !(-LARGEST..=LARGEST).contains(number))

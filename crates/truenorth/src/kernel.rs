@@ -64,3 +64,118 @@ impl Aligned {
         &mut self.numbers[self.start..][..self.length]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::branch::Radius;
+    use crate::dense::Matrix;
+    use crate::precision::Precision;
+    use crate::triangle::Triangle;
+
+    /// Numbers between -0.5 and 0.5 without a pattern.
+    fn numbers(count: usize, seed: usize) -> Vec<f64> {
+        (0..count).map(|i| ((i * 7919 + seed * 104_729) % 10_007) as f64 / 10_007.0 - 0.5).collect()
+    }
+
+    fn map(dimension: usize) -> Matrix {
+        Matrix::from_fn(dimension, dimension, |i, j| 0.1 / (1 + i + j) as f64 + f64::from(u8::from(i == j)))
+    }
+
+    /// Scores of some actions, by all that a branch can have.
+    fn scores(arch: Arch, dimension: usize, count: usize, plain: bool, keep: bool) -> [Vec<f64>; 3] {
+        let mut precision = Precision::ridge(dimension, 0.5).with_maps(&[map(dimension), map(dimension)]);
+        for seed in 0..5 {
+            precision.update(&numbers(dimension, seed), 0.3, &mut Carried::default());
+        }
+        let (features, rows) = (numbers(count * dimension, 9), (0..count).rev().collect::<Vec<_>>());
+        let (bias, offline) = if plain { (0.0, 0.0) } else { (0.7, 0.2) };
+        let mut scores = Scores::default();
+        arch.dispatch(&mut Branches {
+            actions: Some((&features, &rows)),
+            dimension,
+            panels: &mut Panels::default(),
+            keep,
+            measured: [
+                Some(Measured {
+                    precision: &precision,
+                    radius: Radius { norm: 1.3, bias, offline },
+                    scores: &mut scores,
+                }),
+                None,
+            ],
+            whitened: &mut Whitened::default(),
+        });
+        [scores.mean, scores.statistical, scores.bias].map(|numbers| numbers[..count].to_vec())
+    }
+
+    /// Factor, map and estimate after some observations, and the growth of the determinant.
+    fn absorbed(arch: Arch, dimension: usize) -> (Triangle, Triangle, Vec<f64>, f64) {
+        let (mut factor, mut estimate) = (Triangle::scaled_identity(dimension, 1.2), numbers(dimension, 3));
+        let mut maps = [Triangle::from_matrix(&map(dimension))];
+        let (mut carried, mut growth) = (Carried::default(), 1.0);
+        for seed in 0..7 {
+            growth *= arch.dispatch(&mut Absorb {
+                factor: &mut factor,
+                maps: &mut maps,
+                estimate: &mut estimate,
+                features: &numbers(dimension, seed),
+                reward: 0.4,
+                carried: &mut carried,
+            });
+        }
+        let [map] = maps;
+        (factor, map, estimate, growth)
+    }
+
+    const SHAPES: [(usize, usize); 9] =
+        [(1, 1), (5, 5), (7, 8), (8, 3), (9, 17), (16, 24), (20, 50), (33, 9), (50, 26)];
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn vectors_of_four_and_of_eight_agree_to_the_last_bit() {
+        let (Some(four), Some(eight)) = (pulp::x86::V3::try_new(), pulp::x86::V4::try_new()) else {
+            eprintln!("skipped: this processor does not have both");
+            return;
+        };
+        for (dimension, count) in SHAPES {
+            for plain in [true, false] {
+                let [four, eight] = [Arch::V3(four), Arch::V4(eight)];
+                assert_eq!(
+                    scores(four, dimension, count, plain, true),
+                    scores(eight, dimension, count, plain, true),
+                    "{dimension} {count}"
+                );
+                assert_eq!(absorbed(four, dimension), absorbed(eight, dimension), "{dimension}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_vectors_the_numbers_are_the_same_up_to_rounding() {
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * (1.0 + b.abs());
+        for (dimension, count) in SHAPES {
+            let (found, plain) = (
+                scores(Arch::new(), dimension, count, false, true),
+                scores(Arch::Scalar, dimension, count, false, true),
+            );
+            assert!(found.iter().flatten().zip(plain.iter().flatten()).all(|(&a, &b)| close(a, b)));
+            let (found, plain) = (absorbed(Arch::new(), dimension), absorbed(Arch::Scalar, dimension));
+            let all = |(factor, map, estimate, growth): (Triangle, Triangle, Vec<f64>, f64)| {
+                factor.entries().chain(map.entries()).chain(estimate).chain([growth]).collect::<Vec<_>>()
+            };
+            assert!(all(found).into_iter().zip(all(plain)).all(|(a, b)| close(a, b)), "{dimension}");
+        }
+    }
+
+    #[test]
+    fn few_actions_have_the_numbers_that_they_would_have_in_panels() {
+        for dimension in 1..=8 {
+            for count in 1..=8 {
+                let [alone, paneled] =
+                    [false, true].map(|keep| scores(Arch::new(), dimension, count, true, keep));
+                assert_eq!(alone, paneled, "{dimension} {count}");
+            }
+        }
+    }
+}
