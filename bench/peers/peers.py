@@ -236,7 +236,7 @@ def about(core: int | None, arguments: argparse.Namespace) -> dict[str, Any]:
     rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True, cwd=ROOT).stdout.strip()
     return {
         "processor": processor(),
-        "system": platform.platform(),
+        "system": f"{platform.system()}, {platform.machine()}",
         "python": platform.python_version(),
         "rustc": rustc,
         "packages": {package: version(package) for package in packages},
