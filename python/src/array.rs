@@ -10,10 +10,7 @@ use pyo3::sync::PyOnceLock;
 const MOST: usize = 1 << 27;
 
 /// Numbers in C order, with their shape.
-pub(crate) struct Numbers<'py> {
-    array: PyReadonlyArrayDyn<'py, f64>,
-    name: &'static str,
-}
+pub(crate) struct Numbers<'py>(PyReadonlyArrayDyn<'py, f64>);
 
 /// A length that an axis has to have, or the word for any.
 #[derive(Clone, Copy)]
@@ -26,7 +23,7 @@ impl<'py> Numbers<'py> {
     /// The numbers of an array, or of anything that NumPy makes one of. The shape is looked at before anything is
     /// copied, as it may be gigantic.
     pub(crate) fn of<const N: usize>(
-        name: &'static str,
+        name: &str,
         value: &Bound<'py, PyAny>,
         axes: [Axis; N],
     ) -> PyResult<Self> {
@@ -40,48 +37,38 @@ impl<'py> Numbers<'py> {
     }
 
     #[cold]
-    fn converted<const N: usize>(
-        name: &'static str,
-        value: &Bound<'py, PyAny>,
-        axes: [Axis; N],
-    ) -> PyResult<Self> {
+    fn converted<const N: usize>(name: &str, value: &Bound<'py, PyAny>, axes: [Axis; N]) -> PyResult<Self> {
         let py = value.py();
-        let array = function(py, &AS_ARRAY, "asarray")?.call1((value,))?;
+        let array = AS_ARRAY.import(py, "numpy", "asarray")?.call1((value,))?;
         let dtype = array.getattr("dtype")?;
-        let real: bool =
-            function(py, &CAN_CAST, "can_cast")?.call1((&dtype, "f8", "same_kind"))?.extract()?;
-        if !real {
+        let can_cast = CAN_CAST.import(py, "numpy", "can_cast")?;
+        if !can_cast.call1((&dtype, "f8", "same_kind"))?.extract::<bool>()? {
             let sentence = format!("{name} must hold real numbers, but its dtype is {dtype}");
             return Err(PyTypeError::new_err(sentence));
         }
         let shape: Vec<usize> = array.getattr("shape")?.extract()?;
         check_shape(name, &shape, axes)?;
-        if shape
-            .iter()
-            .try_fold(1, |size: usize, &axis| size.checked_mul(axis))
-            .is_none_or(|size| size > MOST)
-        {
+        let size = shape.iter().try_fold(1, |size: usize, &axis| size.checked_mul(axis));
+        if size.is_none_or(|size| size > MOST) {
             return Err(PyValueError::new_err(format!(
                 "{name} has shape {}, too much to copy: give a float64 array in C order, which is read where it is",
-                listed(shape.iter().map(ToString::to_string).collect())
+                listed(&shape)
             )));
         }
-        let array = function(py, &CONTIGUOUS, "ascontiguousarray")?.call1((array, "f8"))?;
+        let array = CONTIGUOUS.import(py, "numpy", "ascontiguousarray")?.call1((array, "f8"))?;
         Self::borrowed(name, array.cast::<PyArrayDyn<f64>>()?)
     }
 
-    fn borrowed(name: &'static str, array: &Bound<'py, PyArrayDyn<f64>>) -> PyResult<Self> {
-        let array =
-            array.try_readonly().map_err(|error| PyValueError::new_err(format!("{name}: {error}")))?;
-        Ok(Self { array, name })
+    fn borrowed(name: &str, array: &Bound<'py, PyArrayDyn<f64>>) -> PyResult<Self> {
+        array.try_readonly().map(Self).map_err(|error| PyValueError::new_err(format!("{name}: {error}")))
     }
 
     pub(crate) fn shape(&self) -> &[usize] {
-        self.array.shape()
+        self.0.shape()
     }
 
-    pub(crate) fn slice(&self) -> PyResult<&[f64]> {
-        self.array.as_slice().map_err(|error| PyValueError::new_err(format!("{}: {error}", self.name)))
+    pub(crate) fn slice(&self) -> &[f64] {
+        self.0.as_slice().expect("what is not in C order was copied")
     }
 }
 
@@ -89,19 +76,10 @@ static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CAN_CAST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CONTIGUOUS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-fn function<'py>(
-    py: Python<'py>,
-    cell: &'static PyOnceLock<Py<PyAny>>,
-    name: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    let found = cell.get_or_try_init(py, || py.import("numpy")?.getattr(name).map(Bound::unbind))?;
-    Ok(found.bind(py).clone())
-}
-
-fn listed(axes: Vec<String>) -> String {
-    match axes.as_slice() {
-        [one] => format!("({one},)"),
-        axes => format!("({})", axes.join(", ")),
+fn listed(axes: &[impl ToString]) -> String {
+    match axes {
+        [one] => format!("({},)", one.to_string()),
+        axes => format!("({})", axes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -117,12 +95,8 @@ fn check_shape<const N: usize>(name: &str, shape: &[usize], axes: [Axis; N]) -> 
         Axis::Any(word) => word.to_owned(),
         Axis::Exactly(length) => length.to_string(),
     });
-    let found = shape.iter().map(ToString::to_string).collect();
-    Err(PyValueError::new_err(format!(
-        "{name} must have shape {}, but has shape {}",
-        listed(wanted.to_vec()),
-        listed(found)
-    )))
+    let (wanted, found) = (listed(&wanted), listed(shape));
+    Err(PyValueError::new_err(format!("{name} must have shape {wanted}, but has shape {found}")))
 }
 
 /// A class or function of the Python part of the package, for what a native call gives back.

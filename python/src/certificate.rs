@@ -6,11 +6,10 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use truenorth::Matrix;
 
 use crate::array::{Axis, Numbers, python};
 use crate::choice::matrix;
-use crate::error::Failure;
+use crate::error::{Result, json, refused};
 use crate::policy::MOST_FEATURES;
 
 /// A bound on the drift: its length in the matrix M is at most rho.
@@ -28,41 +27,30 @@ pub(crate) struct Certificate {
     pub(crate) inner: truenorth::Certificate,
 }
 
-impl From<truenorth::Certificate> for Certificate {
-    fn from(inner: truenorth::Certificate) -> Self {
-        Self { inner }
-    }
-}
-
 impl Certificate {
-    fn vector(&self, name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-        let numbers = Numbers::of(name, value, [Axis::Exactly(self.inner.dimension())])?;
-        Ok(numbers.slice()?.to_vec())
+    fn vector(&self, name: &str, value: &Bound<'_, PyAny>) -> Result<Vec<f64>> {
+        Ok(Numbers::of(name, value, [Axis::Exactly(self.inner.dimension())])?.slice().to_vec())
     }
-}
-
-fn made(certificate: truenorth::Result<truenorth::Certificate>) -> PyResult<Certificate> {
-    Ok(Certificate { inner: certificate.map_err(Failure::from)? })
 }
 
 #[pymethods]
 impl Certificate {
     /// A symmetric positive definite matrix and a radius.
     #[classmethod]
-    fn from_matrix(_class: &Bound<'_, PyType>, matrix: &Bound<'_, PyAny>, rho: f64) -> PyResult<Self> {
-        let numbers = Numbers::of("matrix", matrix, [Axis::Any("d"), Axis::Any("d")])?;
-        let &[rows, columns] = numbers.shape() else { unreachable!("two axes were checked") };
-        made(truenorth::Certificate::new(Matrix::from_row_slice(rows, columns, numbers.slice()?), rho))
+    fn from_matrix(_class: &Bound<'_, PyType>, matrix: &Bound<'_, PyAny>, rho: f64) -> Result<Self> {
+        let side = Numbers::of("matrix", matrix, [Axis::Any("d"), Axis::Any("d")])?.shape()[0];
+        let numbers = Numbers::of("matrix", matrix, [Axis::Exactly(side), Axis::Exactly(side)])?;
+        Ok(Self { inner: truenorth::Certificate::from_matrix(numbers.slice(), rho)? })
     }
 
     /// Only the length of the drift is known.
     #[classmethod]
-    fn isotropic(_class: &Bound<'_, PyType>, dimension: usize, rho: f64) -> PyResult<Self> {
+    fn isotropic(_class: &Bound<'_, PyType>, dimension: usize, rho: f64) -> Result<Self> {
         if dimension > MOST_FEATURES {
             let sentence = format!("`dimension` must be at most {MOST_FEATURES}, but is {dimension}");
-            return Err(PyValueError::new_err(sentence));
+            return Err(PyValueError::new_err(sentence).into());
         }
-        made(truenorth::Certificate::isotropic(dimension, rho))
+        Ok(Self { inner: truenorth::Certificate::isotropic(dimension, rho)? })
     }
 
     /// The largest drift of each feature; `rho` is √d unless more is known.
@@ -72,13 +60,11 @@ impl Certificate {
         _class: &Bound<'_, PyType>,
         budgets: &Bound<'_, PyAny>,
         rho: Option<f64>,
-    ) -> PyResult<Self> {
+    ) -> Result<Self> {
         let budgets = Numbers::of("budgets", budgets, [Axis::Any("d")])?;
-        let certificate = truenorth::Certificate::from_budgets(budgets.slice()?);
-        made(match rho {
-            Some(rho) => certificate.and_then(|certificate| certificate.with_radius(rho)),
-            None => certificate,
-        })
+        let inner = truenorth::Certificate::from_budgets(budgets.slice())?;
+        let radius = rho.unwrap_or(inner.rho());
+        Ok(Self { inner: inner.with_radius(radius)? })
     }
 
     /// The largest drift along each row of `directions`, which are orthonormal, and along all that is orthogonal
@@ -90,44 +76,37 @@ impl Certificate {
         directions: &Bound<'_, PyAny>,
         budgets: &Bound<'_, PyAny>,
         rest: Option<f64>,
-    ) -> PyResult<Self> {
+    ) -> Result<Self> {
         let directions = Numbers::of("directions", directions, [Axis::Any("m"), Axis::Any("d")])?;
         let budgets = Numbers::of("budgets", budgets, [Axis::Any("m")])?;
         let width = directions.shape()[1].max(1);
-        let rows: Vec<Vec<f64>> = directions.slice()?.chunks(width).map(<[f64]>::to_vec).collect();
-        made(truenorth::Certificate::from_directions(&rows, budgets.slice()?, rest))
+        let rows: Vec<Vec<f64>> = directions.slice().chunks(width).map(<[f64]>::to_vec).collect();
+        Ok(Self { inner: truenorth::Certificate::from_directions(&rows, budgets.slice(), rest)? })
     }
 
     /// Reads ``certificate.toml``, for features of these names.
     #[classmethod]
     #[pyo3(signature = (path, names=None))]
-    fn load(_class: &Bound<'_, PyType>, path: PathBuf, names: Option<Vec<String>>) -> PyResult<Self> {
-        let shown = path.display().to_string();
-        let text = std::fs::read_to_string(&path).map_err(|error| Failure::File(shown.clone(), error))?;
-        let inner =
-            truenorth_audit::certificate_from_toml(&text, names.as_deref(), 1.0).map_err(|wrong| {
-                let line = wrong.line.map_or_else(String::new, |line| format!(", line {line}"));
-                Failure::Value(format!("{shown}{line}: {}", wrong.reason))
-            })?;
-        Ok(Self { inner })
+    fn load(_class: &Bound<'_, PyType>, path: PathBuf, names: Option<Vec<String>>) -> Result<Self> {
+        Ok(Self { inner: truenorth_app::certificate::read(&path, names.as_deref(), 1.0)? })
     }
 
     /// The same matrix with another radius.
-    fn with_radius(&self, rho: f64) -> PyResult<Self> {
-        made(self.inner.clone().with_radius(rho))
+    fn with_radius(&self, rho: f64) -> Result<Self> {
+        Ok(Self { inner: self.inner.clone().with_radius(rho)? })
     }
 
     /// M.
     #[getter]
     fn matrix<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         // The matrix is symmetric: columns are rows.
-        matrix(py, self.inner.matrix().as_slice().to_vec(), self.inner.dimension())
+        matrix(py, self.inner.matrix().to_vec(), self.inner.dimension())
     }
 
     /// The radius.
     #[getter]
     fn rho(&self) -> f64 {
-        self.inner.radius()
+        self.inner.rho()
     }
 
     /// Number of features.
@@ -137,24 +116,24 @@ impl Certificate {
     }
 
     /// The largest bias of the reward of `x`.
-    fn bias_bound(&self, x: &Bound<'_, PyAny>) -> PyResult<f64> {
-        Ok(self.inner.bias_bound(&self.vector("x", x)?).map_err(Failure::from)?)
+    fn bias_bound(&self, x: &Bound<'_, PyAny>) -> Result<f64> {
+        Ok(self.inner.bias_bound(&self.vector("x", x)?)?)
     }
 
     /// The drift within the certificate that moves the reward of `x` most.
-    fn worst_drift<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let drift = self.inner.worst_drift(&self.vector("x", x)?).map_err(Failure::from)?;
+    fn worst_drift<'py>(&self, x: &Bound<'py, PyAny>) -> Result<Bound<'py, PyArray1<f64>>> {
+        let drift = self.inner.worst_drift(&self.vector("x", x)?)?;
         Ok(PyArray1::from_slice(x.py(), drift.as_slice()))
     }
 
     /// Length of a drift in M.
-    fn norm(&self, drift: &Bound<'_, PyAny>) -> PyResult<f64> {
-        Ok(self.inner.norm(&self.vector("drift", drift)?).map_err(Failure::from)?)
+    fn norm(&self, drift: &Bound<'_, PyAny>) -> Result<f64> {
+        Ok(self.inner.norm(&self.vector("drift", drift)?)?)
     }
 
     /// Whether a drift is within the certificate.
-    fn admits(&self, drift: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.inner.admits(&self.vector("drift", drift)?).map_err(Failure::from)?)
+    fn admits(&self, drift: &Bound<'_, PyAny>) -> Result<bool> {
+        Ok(self.inner.admits(&self.vector("drift", drift)?)?)
     }
 
     /// The eigen-directions of M, most drift first.
@@ -171,19 +150,17 @@ impl Certificate {
     }
 
     fn __repr__(&self) -> String {
-        format!("Certificate(dimension={}, rho={})", self.inner.dimension(), self.inner.radius())
+        format!("Certificate(dimension={}, rho={})", self.inner.dimension(), self.inner.rho())
     }
 
     #[classmethod]
     #[pyo3(name = "_restore")]
-    fn restore(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
-        let inner = serde_json::from_str(text);
-        inner.map(|inner| Self { inner }).map_err(|error| PyValueError::new_err(error.to_string()))
+    fn restore(_class: &Bound<'_, PyType>, text: &str) -> Result<Self> {
+        Ok(Self { inner: serde_json::from_str(text).map_err(|error| refused(&error))? })
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let text = serde_json::to_string(&slf.get().inner);
-        let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
+        let text = json(&slf.get().inner)?;
         Ok((slf.get_type().getattr("_restore")?, (text,)).into_pyobject(slf.py())?.into_any())
     }
 }

@@ -1,11 +1,11 @@
 //! A decision, with all that `learn` needs to know about it.
 
-use numpy::{PyArray1, PyArrayMethods as _};
-use pyo3::exceptions::PyValueError;
+use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use truenorth::{Branch, Decision};
+use truenorth::{Actions, Branch, Decision};
 
 use crate::array::{Axis, Numbers};
 
@@ -30,38 +30,74 @@ use crate::array::{Axis, Numbers};
 /// features : numpy.ndarray
 ///     A copy of the chosen row.
 #[pyclass(frozen, module = "truenorth", skip_from_py_object)]
+#[derive(PartialEq)]
 pub(crate) struct Choice {
-    pub(crate) inner: truenorth::Choice,
+    #[pyo3(get)]
+    action: usize,
+    #[pyo3(get)]
+    ucb: f64,
+    #[pyo3(get)]
+    lcb: f64,
+    #[pyo3(get)]
+    mean: f64,
+    #[pyo3(get)]
+    branch: &'static str,
+    #[pyo3(get)]
+    propensity: f64,
+    #[pyo3(get)]
+    candidates: usize,
+    #[pyo3(get)]
+    conflicts: usize,
+    #[pyo3(get)]
+    round: u64,
+    #[pyo3(get)]
+    layer: u32,
     pub(crate) features: Box<[f64]>,
+}
+
+impl Choice {
+    /// What was chosen of some actions.
+    pub(crate) fn of(choice: truenorth::Choice, actions: &Actions<'_>) -> Self {
+        Self {
+            action: choice.action,
+            ucb: choice.ucb,
+            lcb: choice.lcb,
+            mean: choice.mean,
+            branch: choice.branch.name(),
+            propensity: choice.propensity,
+            candidates: choice.candidates,
+            conflicts: choice.conflicts,
+            round: choice.decision.round,
+            layer: choice.decision.layer,
+            features: actions.row(choice.action).into(),
+        }
+    }
+
+    /// Round and layer.
+    pub(crate) fn place(&self) -> Decision {
+        Decision { round: self.round, layer: self.layer }
+    }
 }
 
 static DECISION: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// A decision as the named tuple that Python knows it by.
-pub(crate) fn decision(py: Python<'_>, decision: Decision) -> PyResult<Bound<'_, PyAny>> {
-    let class = DECISION.import(py, "truenorth._decisions", "Decision")?;
-    class.call1((decision.round, decision.layer))
-}
-
 /// A decision from a pair of round and layer, named or not.
 pub(crate) fn decision_of(value: &Bound<'_, PyAny>) -> PyResult<Decision> {
     let (round, layer) = value.extract().map_err(|_| {
-        pyo3::exceptions::PyTypeError::new_err(format!(
-            "a decision is a Choice, or a pair of round and layer, but this is {}",
-            value.get_type()
+        let found = value.get_type();
+        PyTypeError::new_err(format!(
+            "a decision is a Choice, or a pair of round and layer, but this is {found}"
         ))
     })?;
     Ok(Decision { round, layer })
 }
 
-/// The number that stands for a branch in arrays; `truenorth._decisions` has the names in this order.
+/// Branches by the numbers that stand for them in arrays; `truenorth._decisions` has the names in this order.
+const BRANCHES: [Branch; 4] = [Branch::Online, Branch::Pooled, Branch::Warm, Branch::Offline];
+
+/// The number that stands for a branch in arrays.
 pub(crate) fn code(branch: Branch) -> u8 {
-    match branch {
-        Branch::Online => 0,
-        Branch::Pooled => 1,
-        Branch::Warm => 2,
-        Branch::Offline => 3,
-    }
+    (0..).zip(BRANCHES).find(|(_, known)| *known == branch).map_or(0, |(code, _)| code)
 }
 
 #[pymethods]
@@ -81,71 +117,20 @@ impl Choice {
         candidates: usize,
         conflicts: usize,
     ) -> PyResult<Self> {
-        let all = [Branch::Online, Branch::Pooled, Branch::Warm, Branch::Offline];
-        let branch = all.into_iter().find(|known| known.name() == branch).ok_or_else(|| {
-            let names = all.map(Branch::name).join(", ");
-            PyValueError::new_err(format!("`branch` must be one of {names}, but is {branch:?}"))
+        let names = BRANCHES.map(Branch::name);
+        let branch = names.into_iter().find(|known| *known == branch).ok_or_else(|| {
+            let known = names.join(", ");
+            PyValueError::new_err(format!("`branch` must be one of {known}, but is {branch:?}"))
         })?;
-        let decision = decision_of(decision)?;
-        let features = Numbers::of("features", features, [Axis::Any("d")])?.slice()?.into();
-        let inner =
-            truenorth::Choice { decision, action, ucb, lcb, mean, branch, propensity, candidates, conflicts };
-        Ok(Self { inner, features })
+        let Decision { round, layer } = decision_of(decision)?;
+        let features = Numbers::of("features", features, [Axis::Any("d")])?.slice().into();
+        Ok(Self { action, ucb, lcb, mean, branch, propensity, candidates, conflicts, round, layer, features })
     }
 
-    #[getter]
-    fn action(&self) -> usize {
-        self.inner.action
-    }
-
-    #[getter]
-    fn ucb(&self) -> f64 {
-        self.inner.ucb
-    }
-
-    #[getter]
-    fn lcb(&self) -> f64 {
-        self.inner.lcb
-    }
-
-    #[getter]
-    fn mean(&self) -> f64 {
-        self.inner.mean
-    }
-
-    #[getter]
-    fn branch(&self) -> &'static str {
-        self.inner.branch.name()
-    }
-
+    /// The named tuple that Python knows a decision by.
     #[getter]
     fn decision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        decision(py, self.inner.decision)
-    }
-
-    #[getter]
-    fn round(&self) -> u64 {
-        self.inner.decision.round
-    }
-
-    #[getter]
-    fn layer(&self) -> u32 {
-        self.inner.decision.layer
-    }
-
-    #[getter]
-    fn propensity(&self) -> f64 {
-        self.inner.propensity
-    }
-
-    #[getter]
-    fn candidates(&self) -> usize {
-        self.inner.candidates
-    }
-
-    #[getter]
-    fn conflicts(&self) -> usize {
-        self.inner.conflicts
+        DECISION.import(py, "truenorth._decisions", "Decision")?.call1((self.round, self.layer))
     }
 
     #[getter]
@@ -154,92 +139,54 @@ impl Choice {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| {
-            let other = other.get();
-            self.inner == other.inner && self.features == other.features
-        })
+        other.cast::<Self>().is_ok_and(|other| self == other.get())
     }
 
     fn __repr__(&self) -> String {
-        let truenorth::Choice { decision, action, ucb, lcb, mean, branch, .. } = self.inner;
+        let Self { action, ucb, lcb, mean, branch, round, layer, .. } = self;
         format!(
-            "Choice(action={action}, mean={mean:.6}, lcb={lcb:.6}, ucb={ucb:.6}, branch='{}', round={}, layer={})",
-            branch.name(),
-            decision.round,
-            decision.layer
+            "Choice(action={action}, mean={mean:.6}, lcb={lcb:.6}, ucb={ucb:.6}, branch='{branch}', round={round}, \
+             layer={layer})"
         )
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let fields = pyo3::types::PyDict::new(py);
-        for name in
-            ["action", "ucb", "lcb", "mean", "branch", "propensity", "candidates", "conflicts", "features"]
-        {
+        let names =
+            ["action", "ucb", "lcb", "mean", "branch", "propensity", "candidates", "conflicts", "features"];
+        for name in names {
             fields.set_item(name, slf.getattr(name)?)?;
         }
-        let Decision { round, layer } = slf.get().inner.decision;
+        let Decision { round, layer } = slf.get().place();
         fields.set_item("decision", (round, layer))?;
         let restore = py.import("truenorth._decisions")?.getattr("_choice")?;
         Ok((restore, (fields,)).into_pyobject(py)?.into_any())
     }
 }
 
-/// Decisions as columns, for many at once.
-#[derive(Default)]
-pub(crate) struct Columns {
-    pub(crate) actions: Vec<i64>,
-    pub(crate) ucb: Vec<f64>,
-    pub(crate) lcb: Vec<f64>,
-    pub(crate) mean: Vec<f64>,
-    pub(crate) branch: Vec<u8>,
-    pub(crate) propensity: Vec<f64>,
-    pub(crate) candidates: Vec<i64>,
-    pub(crate) conflicts: Vec<i64>,
-    pub(crate) rounds: Vec<i64>,
-    pub(crate) layers: Vec<i64>,
-}
-
+/// Decisions as columns, in the order of the fields of `Choices` and `Played`.
 #[expect(clippy::cast_possible_wrap, reason = "counts and indices of things in memory")]
-impl Columns {
-    pub(crate) fn push(&mut self, choice: &truenorth::Choice) {
-        self.actions.push(choice.action as i64);
-        self.ucb.push(choice.ucb);
-        self.lcb.push(choice.lcb);
-        self.mean.push(choice.mean);
-        self.branch.push(code(choice.branch));
-        self.propensity.push(choice.propensity);
-        self.candidates.push(choice.candidates as i64);
-        self.conflicts.push(choice.conflicts as i64);
-        self.rounds.push(choice.decision.round as i64);
-        self.layers.push(i64::from(choice.decision.layer));
-    }
-
-    /// In the order of the fields of `Choices` and `Played`.
-    pub(crate) fn arrays(self, py: Python<'_>) -> Vec<Bound<'_, PyAny>> {
-        let whole = |column: Vec<i64>| PyArray1::from_vec(py, column).into_any();
-        let numbers = |column: Vec<f64>| PyArray1::from_vec(py, column).into_any();
-        vec![
-            whole(self.actions),
-            numbers(self.ucb),
-            numbers(self.lcb),
-            numbers(self.mean),
-            PyArray1::from_vec(py, self.branch).into_any(),
-            numbers(self.propensity),
-            whole(self.candidates),
-            whole(self.conflicts),
-            whole(self.rounds),
-            whole(self.layers),
-        ]
-    }
+pub(crate) fn columns<'py>(py: Python<'py>, choices: &[truenorth::Choice]) -> Vec<Bound<'py, PyAny>> {
+    type Column<T> = fn(&truenorth::Choice) -> T;
+    let whole = |value: Column<i64>| PyArray1::from_iter(py, choices.iter().map(value)).into_any();
+    let number = |value: Column<f64>| PyArray1::from_iter(py, choices.iter().map(value)).into_any();
+    vec![
+        whole(|choice| choice.action as i64),
+        number(|choice| choice.ucb),
+        number(|choice| choice.lcb),
+        number(|choice| choice.mean),
+        PyArray1::from_iter(py, choices.iter().map(|choice| code(choice.branch))).into_any(),
+        number(|choice| choice.propensity),
+        whole(|choice| choice.candidates as i64),
+        whole(|choice| choice.conflicts as i64),
+        whole(|choice| choice.decision.round as i64),
+        whole(|choice| i64::from(choice.decision.layer)),
+    ]
 }
 
 /// A matrix from its rows, one behind the other.
-pub(crate) fn matrix(
-    py: Python<'_>,
-    rows: Vec<f64>,
-    width: usize,
-) -> PyResult<Bound<'_, numpy::PyArray2<f64>>> {
+pub(crate) fn matrix(py: Python<'_>, rows: Vec<f64>, width: usize) -> PyResult<Bound<'_, PyArray2<f64>>> {
     let count = rows.len() / width;
     PyArray1::from_vec(py, rows).reshape([count, width])
 }

@@ -1,43 +1,59 @@
 //! What the libraries refuse, as Python exceptions: one place that decides which.
 
 use std::io;
+use std::path::Path;
 
-use pyo3::PyErr;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::{PyErr, PyResult};
+use truenorth_app::Error;
 use truenorth_logs::Problem;
 
 /// Anything that can go wrong below Python.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    Core(truenorth::Error),
-    Logs(truenorth_logs::Error),
-    Experiment(truenorth_sim::Error),
-    Drawing(truenorth_report::Error),
-    File(String, io::Error),
-    Value(String),
-    Broken(String),
+    #[error("{0}")]
+    Python(#[from] PyErr),
+    #[error("{0}")]
+    Core(#[from] truenorth::Error),
+    #[error("{0}")]
+    Logs(#[from] truenorth_logs::Error),
+    #[error("{0}")]
+    Work(#[from] Error),
+    #[error("{0}")]
+    Drawing(#[from] truenorth_report::Error),
 }
 
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
+        let sentence = failure.to_string();
         match failure {
-            Failure::Core(error) => PyValueError::new_err(error.to_string()),
-            Failure::Experiment(error) => PyValueError::new_err(error.to_string()),
-            Failure::Value(sentence) => PyValueError::new_err(sentence),
-            Failure::Logs(error) => match &error.problem {
-                Problem::Unreadable(cause) => os_error(error.path.display().to_string(), cause),
-                _ => PyValueError::new_err(error.to_string()),
+            Failure::Python(error) => error,
+            Failure::Logs(error) | Failure::Work(Error::Logs(error)) => match &error.problem {
+                Problem::Unreadable(cause) => os_error(&error.path, cause),
+                _ => PyValueError::new_err(sentence),
             },
-            Failure::File(path, error) => os_error(path, &error),
-            Failure::Drawing(error) => PyRuntimeError::new_err(error.to_string()),
-            Failure::Broken(sentence) => PyRuntimeError::new_err(sentence),
+            Failure::Work(Error::File { path, error }) => os_error(&path, &error),
+            Failure::Work(Error::Merge { problem, .. }) => refused(&problem),
+            Failure::Work(Error::NoReward) => PyTypeError::new_err(sentence),
+            Failure::Drawing(_)
+            | Failure::Work(Error::Threads(_) | Error::Interrupted { .. } | Error::Write { .. }) => {
+                PyRuntimeError::new_err(sentence)
+            }
+            Failure::Core(_) | Failure::Work(_) => PyValueError::new_err(sentence),
         }
     }
 }
 
+/// A value that cannot be.
+pub(crate) fn refused(why: &impl ToString) -> PyErr {
+    PyValueError::new_err(why.to_string())
+}
+
 /// With the number of the error, Python finds the fitting class: `FileNotFoundError`, `PermissionError`.
-fn os_error(path: String, error: &io::Error) -> PyErr {
+fn os_error(path: &Path, error: &io::Error) -> PyErr {
+    let path = path.display().to_string();
     match error.raw_os_error() {
         Some(code) => {
             let sentence = error.to_string();
@@ -48,26 +64,7 @@ fn os_error(path: String, error: &io::Error) -> PyErr {
     }
 }
 
-impl From<truenorth::Error> for Failure {
-    fn from(error: truenorth::Error) -> Self {
-        Self::Core(error)
-    }
-}
-
-impl From<truenorth_logs::Error> for Failure {
-    fn from(error: truenorth_logs::Error) -> Self {
-        Self::Logs(error)
-    }
-}
-
-impl From<truenorth_sim::Error> for Failure {
-    fn from(error: truenorth_sim::Error) -> Self {
-        Self::Experiment(error)
-    }
-}
-
-impl From<truenorth_report::Error> for Failure {
-    fn from(error: truenorth_report::Error) -> Self {
-        Self::Drawing(error)
-    }
+/// A result as the JSON that the commands print.
+pub(crate) fn json(result: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(result).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }

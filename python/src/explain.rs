@@ -3,11 +3,11 @@
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use truenorth::{ActionInterval, BranchInterval};
+use truenorth::{ActionInterval, BranchInterval, Explanation};
 
 use crate::array::python;
 use crate::choice::code;
-use crate::error::Failure;
+use crate::error::json;
 
 /// In the order of the fields of `Intervals`.
 pub(crate) fn intervals<'py>(py: Python<'py>, found: &[ActionInterval]) -> PyResult<Bound<'py, PyAny>> {
@@ -33,11 +33,8 @@ pub(crate) fn intervals<'py>(py: Python<'py>, found: &[ActionInterval]) -> PyRes
 }
 
 /// The story of a decision.
-pub(crate) fn explanation<'py>(
-    py: Python<'py>,
-    story: &truenorth::Explanation,
-) -> PyResult<Bound<'py, PyAny>> {
-    let text = serde_json::to_string(story).map_err(|error| Failure::Broken(error.to_string()))?;
+pub(crate) fn explanation<'py>(py: Python<'py>, story: &Explanation) -> PyResult<Bound<'py, PyAny>> {
+    let text = json(story)?;
     let rules: Vec<String> = story.layers.iter().map(|layer| layer.rule.to_string()).collect();
     python(py, "truenorth._explanations", "_explanation", (text, rules, story.to_string()))
 }

@@ -5,9 +5,11 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use truenorth_app::Work;
 
-use crate::error::{Failure, Result};
+use crate::error::Result;
 
 /// How often signals are looked for.
 const LOOK: Duration = Duration::from_millis(50);
@@ -17,28 +19,21 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(crate) fn unless_interrupted<T: Send>(
     py: Python<'_>,
     threads: usize,
-    work: impl FnOnce(&AtomicBool) -> Result<T> + Send,
-) -> PyResult<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| Failure::Broken(format!("cannot start the threads: {error}")))?;
+    work: impl FnOnce(Work<'_>) -> truenorth_app::Result<T> + Send,
+) -> Result<T> {
     let stop = AtomicBool::new(false);
     py.detach(|| {
         let (sender, receiver) = mpsc::channel::<()>();
         thread::scope(|scope| {
-            let (pool, stop) = (&pool, &stop);
+            let stop = &stop;
             let worker = scope.spawn(move || {
                 let _ended = sender;
-                pool.install(|| work(stop))
+                work(Work { threads, stop, progress: &|_| () })
             });
             let mut asked = Ok(());
             // The channel breaks when the work ends, even by a panic.
             while receiver.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
-                #[expect(
-                    clippy::redundant_closure_for_method_calls,
-                    reason = "the method alone is not general enough"
-                )]
-                let look = Python::attach(|py| py.check_signals());
-                asked = look;
+                Python::attach(|py| asked = py.check_signals());
                 if asked.is_err() {
                     stop.store(true, Ordering::Relaxed);
                     break;
@@ -46,7 +41,8 @@ pub(crate) fn unless_interrupted<T: Send>(
             }
             let done = worker.join();
             asked?;
-            Ok(done.map_err(|_| Failure::Broken("this should not happen: please report it".to_owned()))??)
+            let broken = |_| PyRuntimeError::new_err("this should not happen: please report it");
+            Ok(done.map_err(broken)??)
         })
     })
 }

@@ -53,5 +53,5 @@ mod _native {
 /// ['truenorth', 'truenorth-confidence', 'truenorth-sampling']
 #[pyfunction]
 fn presets() -> Vec<&'static str> {
-    truenorth::Preset::ALL.map(truenorth::Preset::name).to_vec()
+    truenorth::Preset::names().collect()
 }

@@ -1,18 +1,22 @@
 //! A policy: choose an action, learn its reward.
+#![expect(non_snake_case, reason = "X, as in every library of Python that learns")]
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
-use pyo3::types::{PyBytes, PyDict, PyType};
-use truenorth::{Actions, Observation, Preset};
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use truenorth::switches::Switches;
+use truenorth::{Actions, Decision, Observation, Preset, Schedule};
+use truenorth_app::Error;
 
 use crate::array::{Axis, Numbers, python};
 use crate::certificate::Certificate;
-use crate::choice::{Choice, decision_of};
-use crate::error::{Failure, Result};
+use crate::choice::{Choice, columns, decision_of, matrix};
+use crate::error::Result;
 use crate::summary::Summary;
 use crate::{explain, params};
 
@@ -71,7 +75,7 @@ pub(crate) struct Policy {
 
 impl Policy {
     fn of(inner: truenorth::Policy) -> Self {
-        Self { dimension: inner.params().dimension, inner: Mutex::new(inner) }
+        Self { dimension: inner.settings().dimension, inner: Mutex::new(inner) }
     }
 
     /// An error never leaves a policy half changed, so that a poisoned lock hides nothing.
@@ -109,47 +113,40 @@ impl Policy {
         seed: Option<u64>,
         exploration_scale: Option<f64>,
         offline: Option<&Bound<'_, Summary>>,
-    ) -> PyResult<Self> {
-        let preset: Preset = preset.parse().map_err(Failure::Core)?;
-        let logs = offline.map(|summary| summary.get().inner.unscaled_statistic());
-        let logs = logs.transpose().map_err(Failure::Core)?;
+    ) -> Result<Self> {
+        let preset: Preset = preset.parse()?;
+        let logs = offline.map(|summary| summary.get().inner.unscaled_statistic()).transpose()?;
         let dimension = dimension.or_else(|| logs.as_ref().map(truenorth::RidgeStatistic::dimension));
         let Some(dimension) = dimension else {
-            return Err(PyTypeError::new_err("`dimension` is needed where there is no `offline`"));
+            return Err(PyTypeError::new_err("`dimension` is needed where there is no `offline`").into());
         };
         if dimension > MOST_FEATURES {
             let sentence = format!("`dimension` must be at most {MOST_FEATURES}, but is {dimension}");
-            return Err(PyValueError::new_err(sentence));
+            return Err(PyValueError::new_err(sentence).into());
         }
-        let mut params = preset.params(dimension).map_err(Failure::Core)?;
-        (params.horizon, params.noise, params.norm_bound) = (horizon, noise, norm_bound);
-        params.ridge = ridge.unwrap_or(params.ridge);
-        params.delta = delta.unwrap_or(params.delta);
-        params.schedule = schedule.map(|text| params::switch("schedule", text)).transpose()?;
-        if let Some(text) = layering {
-            params.layering = params::switch("layering", text)?;
-        }
-        if let Some(text) = branches {
-            params.branches = params::switch("branches", text)?;
-        }
-        if let Some(text) = pooling {
-            params.pooling = params::switch("pooling", text)?;
-        }
+        let mut settings = truenorth::Policy::builder(dimension).preset(preset);
+        let mut words = Switches::from(settings.method);
+        params::switch("layering", layering, &mut words.layering)?;
+        params::switch("branches", branches, &mut words.branches)?;
+        params::switch("pooling", pooling, &mut words.pooling)?;
         if let Some(value) = certificate {
-            params.certificate = params::certificate(value)?;
+            (words.certificate, settings.certificate) = params::certificate(value)?;
         }
-        if let Some(text) = width {
-            params.width = params::switch("width", text)?;
-        }
+        params::switch("width", width, &mut words.width)?;
         if let Some(value) = explore {
-            params.explore = params::explore(value)?;
+            words.explore = params::explore(value)?;
         }
-        params.seed = seed.unwrap_or(params.seed);
-        params.exploration_scale = exploration_scale.unwrap_or(params.exploration_scale);
-        if let Some(logs) = logs {
-            params.offline = logs;
-        }
-        Ok(Self::of(truenorth::Policy::new(params).map_err(Failure::Core)?))
+        settings.method = words.try_into()?;
+        (settings.horizon, settings.noise, settings.norm_bound) = (horizon, noise, norm_bound);
+        settings.ridge = ridge.unwrap_or(settings.ridge);
+        settings.delta = delta.unwrap_or(settings.delta);
+        let mut kind = Schedule::Anytime;
+        params::switch("schedule", schedule, &mut kind)?;
+        settings.schedule = schedule.map(|_| kind);
+        settings.seed = seed.unwrap_or(settings.seed);
+        settings.exploration_scale = exploration_scale.unwrap_or(settings.exploration_scale);
+        settings.logs = logs.unwrap_or(settings.logs);
+        Ok(Self::of(settings.build()?))
     }
 
     /// Chooses one of the rows of ``X``, a (K, d) array of features.
@@ -162,22 +159,18 @@ impl Policy {
     /// >>> choice = truenorth.Policy("oful", dimension=2).choose([[1.0, 0.0], [0.0, 0.5]])
     /// >>> choice.action, choice.branch, choice.decision
     /// (0, 'online', Decision(round=1, layer=0))
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
-    fn choose(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> PyResult<Choice> {
+    fn choose(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> Result<Choice> {
         let numbers = self.actions(X)?;
-        let features = numbers.slice()?;
+        let features = numbers.slice();
         let decide = |policy: &mut truenorth::Policy| -> Result<Choice> {
             let actions = Actions::new(features, self.dimension)?;
-            let inner = policy.choose(actions)?;
-            Ok(Choice { inner, features: actions.features(inner.action).into() })
+            Ok(Choice::of(policy.choose(actions)?, &actions))
         };
-        let choice = if features.len().saturating_mul(self.dimension) < LONG {
+        if features.len().saturating_mul(self.dimension) < LONG {
             decide(&mut self.lock(py))
         } else {
             py.detach(|| decide(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner)))
-        };
-        Ok(choice?)
+        }
     }
 
     /// Learns the reward of a decision.
@@ -201,22 +194,20 @@ impl Policy {
         choice: &Bound<'_, PyAny>,
         reward: f64,
         features: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    ) -> Result<()> {
         let made = choice.cast::<Choice>().ok().map(Bound::get);
         let decision = match made {
-            Some(made) => made.inner.decision,
+            Some(made) => made.place(),
             None => decision_of(choice)?,
         };
-        let observed = |features: &[f64]| {
-            let learned = self.lock(py).learn(Observation { decision, features, reward });
-            Ok(learned.map_err(Failure::Core)?)
-        };
+        let observed =
+            |features: &[f64]| Ok(self.lock(py).learn(Observation { decision, features, reward })?);
         match (features, made) {
             (Some(features), _) => {
-                observed(Numbers::of("features", features, [Axis::Exactly(self.dimension)])?.slice()?)
+                observed(Numbers::of("features", features, [Axis::Exactly(self.dimension)])?.slice())
             }
             (None, Some(made)) => observed(&made.features),
-            (None, None) => Err(PyTypeError::new_err("`features` are needed beside a decision")),
+            (None, None) => Err(PyTypeError::new_err("`features` are needed beside a decision").into()),
         }
     }
 
@@ -233,12 +224,33 @@ impl Policy {
     #[pyo3(signature = (choices, rewards, features=None))]
     fn learn_many(
         &self,
-        py: Python<'_>,
         choices: &Bound<'_, PyAny>,
         rewards: &Bound<'_, PyAny>,
         features: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        self.learn_all(py, choices, rewards, features)
+        let py = choices.py();
+        let rewards = Numbers::of("rewards", rewards, [Axis::Any("n")])?;
+        let count = rewards.shape()[0];
+        let whole = python(py, "truenorth._decisions", "_columns", (choices,))?;
+        let (decisions, own): (Vec<(u64, u32)>, Option<Bound<'_, PyAny>>) = whole.extract()?;
+        let Some(features) = features.or(own.as_ref()) else {
+            return Err(PyTypeError::new_err("`features` are needed beside decisions"));
+        };
+        let axes = [Axis::Exactly(decisions.len()), Axis::Exactly(self.dimension)];
+        let features = Numbers::of("features", features, axes)?;
+        if count != decisions.len() {
+            let sentence = format!("there are {} decisions, but {count} rewards", decisions.len());
+            return Err(PyValueError::new_err(sentence));
+        }
+        let (features, rewards) = (features.slice(), rewards.slice());
+        self.through(py, count, |policy, place| {
+            let (round, layer) = decisions[place];
+            policy.learn(Observation {
+                decision: Decision { round, layer },
+                features: &features[place * self.dimension..][..self.dimension],
+                reward: rewards[place],
+            })
+        })
     }
 
     /// Makes n decisions, an (n, K, d) array, without learning in between.
@@ -247,10 +259,21 @@ impl Policy {
     /// -------
     /// Choices
     ///     A column for each attribute of `Choice`.
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
-    fn choose_many<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.choose_all(py, X)
+    fn choose_many<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = X.py();
+        let numbers = self.rounds(X)?;
+        let (all, width) = (numbers.slice(), numbers.shape()[1] * self.dimension);
+        let (mut choices, mut chosen) = (Vec::new(), Vec::new());
+        self.through(py, numbers.shape()[0], |policy, place| {
+            let actions = Actions::new(&all[place * width..][..width], self.dimension)?;
+            let choice = policy.choose(actions)?;
+            chosen.extend_from_slice(actions.row(choice.action));
+            choices.push(choice);
+            Ok(())
+        })?;
+        let mut fields = columns(py, &choices);
+        fields.push(matrix(py, chosen, self.dimension)?.into_any());
+        python(py, "truenorth._decisions", "Choices", PyTuple::new(py, fields)?)
     }
 
     /// Plays recorded rounds: chooses, and learns the reward of what it chose.
@@ -266,15 +289,27 @@ impl Policy {
     /// -------
     /// Played
     ///     Actions, rewards, and a column for each attribute of `Choice`.
-    #[pyo3(signature = (X, rewards))]
-    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
-    fn play<'py>(
-        &self,
-        py: Python<'py>,
-        X: &Bound<'py, PyAny>,
-        rewards: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.play_all(py, X, rewards)
+    fn play<'py>(&self, X: &Bound<'py, PyAny>, rewards: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = X.py();
+        let numbers = self.rounds(X)?;
+        let &[rounds, actions, _] = numbers.shape() else { unreachable!("three axes were checked") };
+        let rewards = Numbers::of("rewards", rewards, [Axis::Exactly(rounds), Axis::Exactly(actions)])?;
+        let (all, paid, width) = (numbers.slice(), rewards.slice(), actions * self.dimension);
+        let (mut choices, mut earned) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
+        self.through(py, rounds, |policy, place| {
+            let offered = Actions::new(&all[place * width..][..width], self.dimension)?;
+            let choice = policy.choose(offered)?;
+            let reward = paid[place * actions + choice.action];
+            if !reward.is_nan() {
+                policy.learn(choice.rewarded(offered, reward))?;
+            }
+            choices.push(choice);
+            earned.push(reward);
+            Ok(())
+        })?;
+        let mut fields = columns(py, &choices);
+        fields.push(PyArray1::from_vec(py, earned).into_any());
+        python(py, "truenorth._decisions", "Played", PyTuple::new(py, fields)?)
     }
 
     /// Every action's interval, as the next round would start from it.
@@ -284,56 +319,41 @@ impl Policy {
     /// Intervals
     ///     Arrays `mean`, `lcb`, `ucb`, `index`, `branch`, `conflict`, and both branches' parts.
     #[pyo3(signature = (X, layer=0))]
-    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
-    fn intervals<'py>(
-        &self,
-        py: Python<'py>,
-        X: &Bound<'py, PyAny>,
-        layer: u32,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn intervals<'py>(&self, X: &Bound<'py, PyAny>, layer: u32) -> Result<Bound<'py, PyAny>> {
         let numbers = self.actions(X)?;
-        let mut policy = self.lock(py);
-        let actions = Actions::new(numbers.slice()?, self.dimension).map_err(Failure::Core)?;
-        let found = policy.intervals(layer, actions).map_err(Failure::Core)?.to_vec();
+        let policy = self.lock(X.py());
+        let actions = Actions::new(numbers.slice(), self.dimension)?;
+        let found = policy.intervals(layer, actions)?;
         drop(policy);
-        explain::intervals(py, &found)
+        Ok(explain::intervals(X.py(), &found)?)
     }
 
     /// Chooses an action, and tells why; the same decision as `choose` makes.
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
-    fn choose_explained<'py>(
-        &self,
-        py: Python<'py>,
-        X: &Bound<'py, PyAny>,
-    ) -> PyResult<(Choice, Bound<'py, PyAny>)> {
+    fn choose_explained<'py>(&self, X: &Bound<'py, PyAny>) -> Result<(Choice, Bound<'py, PyAny>)> {
         let numbers = self.actions(X)?;
-        let actions = Actions::new(numbers.slice()?, self.dimension).map_err(Failure::Core)?;
-        let (inner, story) = self.lock(py).choose_explained(actions).map_err(Failure::Core)?;
-        let choice = Choice { inner, features: actions.features(inner.action).into() };
-        Ok((choice, explain::explanation(py, &story)?))
+        let actions = Actions::new(numbers.slice(), self.dimension)?;
+        let (inner, story) = self.lock(X.py()).choose_explained(actions)?;
+        Ok((Choice::of(inner, &actions), explain::explanation(X.py(), &story)?))
     }
 
     /// Why the next decision would be what it would be. Nothing changes.
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "as in every library of Python that learns")]
-    fn explain<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn explain<'py>(&self, X: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let numbers = self.actions(X)?;
-        let actions = Actions::new(numbers.slice()?, self.dimension).map_err(Failure::Core)?;
-        let mut copy = self.lock(py).clone();
-        let (_, story) = copy.choose_explained(actions).map_err(Failure::Core)?;
-        explain::explanation(py, &story)
+        let actions = Actions::new(numbers.slice(), self.dimension)?;
+        let mut copy = self.lock(X.py()).clone();
+        let (_, story) = copy.choose_explained(actions)?;
+        Ok(explain::explanation(X.py(), &story)?)
     }
 
     /// What has been learned about each feature: estimate, coverage, drift, stderr, trust.
     #[getter]
-    fn features<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let views = self.lock(py).features().map_err(Failure::Core)?;
+    fn features<'py>(&self, py: Python<'py>) -> Result<Vec<Bound<'py, PyAny>>> {
+        let views = self.lock(py).features()?;
         let view = |view: truenorth::FeatureView| {
             let fields = (view.estimate, view.coverage, view.drift, view.stderr, view.trust);
             python(py, "truenorth._decisions", "FeatureView", fields)
         };
-        views.into_iter().map(view).collect()
+        Ok(views.into_iter().map(view).collect::<PyResult<_>>()?)
     }
 
     /// What has been done so far: rounds, rewards, conflicts, informed rounds.
@@ -347,7 +367,7 @@ impl Policy {
     /// The parameters it was made from, by the names of the keywords.
     #[getter]
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        params::keywords(py, self.lock(py).params())
+        params::keywords(py, self.lock(py).settings())
     }
 
     /// Number of features.
@@ -377,7 +397,7 @@ impl Policy {
     /// The certificate in force.
     #[getter]
     fn certificate(&self, py: Python<'_>) -> Option<Certificate> {
-        self.lock(py).certificate().cloned().map(Certificate::from)
+        self.lock(py).certificate().cloned().map(|inner| Certificate { inner })
     }
 
     /// Index of the last layer; 0 for flat policies.
@@ -388,36 +408,34 @@ impl Policy {
 
     /// The whole state, to be continued by `from_bytes`.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.lock(py).snapshot())
+        PyBytes::new(py, &self.lock(py).to_bytes())
     }
 
     /// Continues from what `to_bytes` gave, bit for bit.
     #[classmethod]
-    fn from_bytes(_class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
-        Ok(Self::of(truenorth::Policy::restore(data).map_err(Failure::Core)?))
+    fn from_bytes(_class: &Bound<'_, PyType>, data: &[u8]) -> Result<Self> {
+        Ok(Self::of(truenorth::Policy::from_bytes(data)?))
     }
 
     /// Writes the whole state to a file, whole or not at all.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let bytes = self.lock(py).snapshot();
-        truenorth_logs::write_whole(&path, &bytes)
-            .map_err(|error| Failure::File(path.display().to_string(), error).into())
+    fn save(&self, py: Python<'_>, path: PathBuf) -> Result<()> {
+        let bytes = self.lock(py).to_bytes();
+        Ok(truenorth_logs::write_whole(&path, &bytes).map_err(Error::file(&path))?)
     }
 
     /// Continues from a file.
     #[classmethod]
-    fn load(_class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<Self> {
-        let bytes = std::fs::read(&path).map_err(|error| Failure::File(path.display().to_string(), error))?;
-        let policy = truenorth::Policy::restore(&bytes)
-            .map_err(|error| Failure::Value(format!("{}: {error}", path.display())))?;
-        Ok(Self::of(policy))
+    fn load(_class: &Bound<'_, PyType>, path: PathBuf) -> Result<Self> {
+        let bytes = std::fs::read(&path).map_err(Error::file(&path))?;
+        let wrong = |error| Error::input(path.display(), error);
+        Ok(Self::of(truenorth::Policy::from_bytes(&bytes).map_err(wrong)?))
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> bool {
         let Ok(other) = other.cast::<Self>() else { return false };
         // One after the other: a policy may be compared with itself.
-        let mine = self.lock(py).snapshot();
-        let theirs = other.get().lock(py).snapshot();
+        let mine = self.lock(py).to_bytes();
+        let theirs = other.get().lock(py).to_bytes();
         mine == theirs
     }
 
@@ -429,7 +447,7 @@ impl Policy {
         self.__copy__(py)
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyAny>> {
         let restore = slf.get_type().getattr("from_bytes")?;
         let bytes = slf.get().to_bytes(slf.py());
         Ok((restore, (bytes,)).into_pyobject(slf.py())?.into_any())
@@ -437,11 +455,11 @@ impl Policy {
 
     fn __repr__(&self, py: Python<'_>) -> String {
         let policy = self.lock(py);
-        let (params, counts) = (policy.params(), policy.counts());
+        let (settings, counts) = (policy.settings(), policy.counts());
         format!(
             "Policy(dimension={}, logged rows={}, rounds={}, rewards={})",
-            params.dimension,
-            params.offline.count(),
+            settings.dimension,
+            settings.logs.count(),
             counts.rounds,
             counts.rewards
         )

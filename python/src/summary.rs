@@ -8,10 +8,12 @@ use arrow_pyarrow::FromPyArrow as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use truenorth_logs::{Format, Missing, Plan, Selection, Tolerance};
+use truenorth_app::Error;
+use truenorth_app::summarize::{selection, summarize};
+use truenorth_logs::{Format, Missing, Plan, Selection, Tolerance, array_batches, expand};
 
 use crate::array::{Axis, Numbers};
-use crate::error::Failure;
+use crate::error::{Result, refused};
 
 /// Logs, summed up: all that a linear model needs to know of them.
 ///
@@ -66,11 +68,7 @@ impl Summary {
     /// Where the rows come from, with their numbers.
     #[getter]
     fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let files = PyDict::new(py);
-        for (file, rows) in self.inner.files() {
-            files.set_item(file, rows)?;
-        }
-        Ok(files)
+        self.inner.files().into_pyobject(py)
     }
 
     /// Rows that were left out: (reason, how many, the first).
@@ -88,19 +86,19 @@ impl Summary {
     /// A summary from its bytes.
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
-        let inner = truenorth_logs::Summary::from_bytes(data);
-        Ok(Self { inner: inner.map_err(|problem| PyValueError::new_err(problem.to_string()))? })
+        let inner = truenorth_logs::Summary::from_bytes(data).map_err(|problem| refused(&problem))?;
+        Ok(Self { inner })
     }
 
     /// Writes the file that `truenorth summarize` writes.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
-        self.inner.write(&path).map_err(|error| Failure::File(path.display().to_string(), error).into())
+    fn save(&self, path: PathBuf) -> Result<()> {
+        Ok(self.inner.write(&path).map_err(Error::file(&path))?)
     }
 
     /// Reads the file that `truenorth summarize` writes.
     #[classmethod]
-    fn load(_class: &Bound<'_, PyType>, path: PathBuf) -> PyResult<Self> {
-        Ok(Self { inner: truenorth_logs::Summary::read(path).map_err(Failure::from)? })
+    fn load(_class: &Bound<'_, PyType>, path: PathBuf) -> Result<Self> {
+        Ok(Self { inner: truenorth_logs::Summary::read(path)? })
     }
 
     fn __add__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -109,7 +107,7 @@ impl Summary {
             return Err(PyTypeError::new_err(sentence));
         };
         let mut inner = self.inner.clone();
-        inner.merge(&other.get().inner).map_err(|problem| PyValueError::new_err(problem.to_string()))?;
+        inner.merge(&other.get().inner).map_err(|problem| refused(&problem))?;
         Ok(Self { inner })
     }
 
@@ -151,52 +149,29 @@ pub(crate) struct Told {
 
 /// A format by its name.
 pub(crate) fn format(name: Option<&str>) -> PyResult<Option<Format>> {
-    let Some(name) = name.filter(|&name| name != "auto") else { return Ok(None) };
-    let found = Format::ALL.into_iter().find(|format| format.name() == name);
-    let unknown = || {
-        let known = Format::ALL.map(Format::name).join(", ");
-        PyValueError::new_err(format!("`format` must be one of auto, {known}, but is {name:?}"))
-    };
-    found.ok_or_else(unknown).map(Some)
+    let name = name.unwrap_or("auto");
+    let unknown = |known: String| format!("`format` must be one of {known}, but is {name:?}");
+    truenorth_app::format(name).map_err(|known| PyValueError::new_err(unknown(known)))
 }
 
 impl Told {
-    fn plan(self) -> PyResult<Plan> {
+    fn plan(self) -> Result<Plan> {
+        let wrong = |sentence: String| Err(PyValueError::new_err(sentence).into());
         let missing = match self.missing.as_str() {
             "refuse" => Missing::Refuse,
             "drop" => Missing::Drop,
             "mean" => Missing::Mean,
-            other => {
-                return Err(PyValueError::new_err(format!(
-                    "`missing` must be one of refuse, drop, mean, but is {other:?}"
-                )));
-            }
+            other => return wrong(format!("`missing` must be one of refuse, drop, mean, but is {other:?}")),
         };
         if self.reward_range.is_some_and(|(low, high)| low > high || low.is_nan() || high.is_nan()) {
-            return Err(PyValueError::new_err("`reward_range` takes two numbers, the smaller first"));
+            return wrong("`reward_range` takes two numbers, the smaller first".to_owned());
         }
         if !(1..=4096).contains(&self.buckets) {
-            return Err(PyValueError::new_err(format!(
-                "`buckets` must be from 1 to 4096, but is {}",
-                self.buckets
-            )));
+            return wrong(format!("`buckets` must be from 1 to 4096, but is {}", self.buckets));
         }
-        let lists = [&self.features, &self.one_hot, &self.hash];
-        let selection = match &self.reward {
-            // Rounds are no feature, whatever a pattern says.
-            Some(reward) => Some(
-                Selection::new(&self.features, reward)
-                    .with_categories(&self.one_hot, &self.hash)
-                    .without("round"),
-            ),
-            None if lists.iter().any(|list| !list.is_empty()) => {
-                return Err(PyTypeError::new_err("`reward` is needed beside the columns"));
-            }
-            None => None,
-        };
         Ok(Plan {
+            selection: selection(&self.features, self.reward.as_deref(), &self.one_hot, &self.hash)?,
             format: format(self.format.as_deref())?,
-            selection,
             buckets: self.buckets,
             keep_names: self.keep_names,
             intercept: self.intercept,
@@ -209,31 +184,13 @@ impl Told {
 
 /// Sums up files: logs, and summaries, which are added.
 #[pyfunction]
-pub(crate) fn summarize_files(py: Python<'_>, files: Vec<PathBuf>, told: Told) -> PyResult<Summary> {
+pub(crate) fn summarize_files(py: Python<'_>, files: Vec<PathBuf>, told: Told) -> Result<Summary> {
     let plan = told.plan()?;
-    let inner = py.detach(|| -> Result<_, Failure> {
-        let paths = truenorth_logs::expand(&files)?;
+    py.detach(|| {
         let (summaries, logs): (Vec<PathBuf>, Vec<PathBuf>) =
-            paths.into_iter().partition(|path| truenorth_logs::Summary::is_summary(path));
-        let mut parts = Vec::new();
-        for path in summaries {
-            parts.push(truenorth_logs::Summary::read(path)?);
-        }
-        if !logs.is_empty() {
-            let recipe = parts.first().map(truenorth_logs::Summary::recipe);
-            parts.push(match recipe.filter(|_| plan.selection.is_none()) {
-                Some(recipe) => plan.summarize_alike(recipe, &logs, &|_| ())?,
-                None => plan.summarize(&logs, &|_| ())?,
-            });
-        }
-        let mut parts = parts.into_iter();
-        let mut whole = parts.next().ok_or_else(|| Failure::Value("no files are named".to_owned()))?;
-        for part in parts {
-            whole.merge(&part).map_err(|problem| Failure::Value(problem.to_string()))?;
-        }
-        Ok(whole)
-    });
-    Ok(Summary { inner: inner? })
+            expand(&files)?.into_iter().partition(|path| truenorth_logs::Summary::is_summary(path));
+        Ok(Summary { inner: summarize(&plan, &summaries, &logs, &|_| ())?.whole })
+    })
 }
 
 /// Batches of anything that speaks Arrow's PyCapsule interface.
@@ -249,11 +206,10 @@ pub(crate) fn batches(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchRe
 
 /// Sums up a table in memory.
 #[pyfunction]
-pub(crate) fn summarize_arrow(data: &Bound<'_, PyAny>, name: &str, told: Told) -> PyResult<Summary> {
+pub(crate) fn summarize_arrow(data: &Bound<'_, PyAny>, name: &str, told: Told) -> Result<Summary> {
     let plan = told.plan()?;
     let batches = batches(data)?;
-    let inner = data.py().detach(|| plan.summarize_batches(batches, name).map_err(Failure::from))?;
-    Ok(Summary { inner })
+    Ok(Summary { inner: data.py().detach(|| plan.summarize_batches(batches, name))? })
 }
 
 /// Sums up the rows of an array.
@@ -266,12 +222,11 @@ pub(crate) fn summarize_rows(
     names: Vec<String>,
     reward: &str,
     told: Told,
-) -> PyResult<Summary> {
+) -> Result<Summary> {
     let rows = Numbers::of("Z", Z, [Axis::Any("n"), Axis::Exactly(names.len())])?;
     let rewards = Numbers::of("y", y, [Axis::Exactly(rows.shape()[0])])?;
     let mut plan = told.plan()?;
     plan.selection = Some(Selection::named(&names, reward));
-    let (rows, rewards) = (rows.slice()?, rewards.slice()?);
-    let inner = py.detach(|| plan.summarize_rows(&names, rows, rewards, "array").map_err(Failure::from))?;
-    Ok(Summary { inner })
+    let batches = array_batches(&names, rows.slice(), reward, rewards.slice());
+    Ok(Summary { inner: py.detach(|| plan.summarize_batches(batches, "array"))? })
 }

@@ -56,13 +56,13 @@ def test_importing_takes_no_time_and_no_other_library():
         "print(time.process_time() - start); "
         "print(*({'pandas', 'polars', 'pyarrow', 'matplotlib'} & set(sys.modules)))"
     )
-    seconds = []
     for _ in range(3):
         answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         took, others = answer.stdout.split("\n")[:2]
         assert others == ""
-        seconds.append(float(took))
-    assert min(seconds) < 0.1
+        if float(took) < 0.1:
+            break
+    assert float(took) < 0.1
 
 
 def test_a_round_takes_microseconds():

@@ -1,15 +1,7 @@
 """Linear contextual bandits that use biased logs where they still point true."""
 
 from truenorth._audit import Audit, audit
-from truenorth._decisions import (
-    Choices,
-    Counts,
-    Decision,
-    DriftDirection,
-    FeatureView,
-    Intervals,
-    Played,
-)
+from truenorth._decisions import Choices, Counts, Decision, DriftDirection, FeatureView, Intervals, Played
 from truenorth._experiments import Comparison, Results, compare, reproduce, simulate
 from truenorth._explanations import ActionInterval, BranchInterval, Explanation, LayerExplanation
 from truenorth._native import Certificate, Choice, Policy, Summary, __version__, presets

@@ -8,31 +8,25 @@ from html import escape
 from typing import Any
 
 from truenorth import _native, _plot
+from truenorth._found import Found
 from truenorth._native import Certificate, Summary
-from truenorth._summaries import _arrow, _column_names, _is_table
+from truenorth._summaries import _arrow, _is_table
 
 Path = str | os.PathLike[str]
 
 
-class Audit:
+class Audit(Found):
     """The audit of some logs, as `truenorth.audit` gives it.
 
     Every key of `to_dict` is an attribute too: ``audit.verdict["sentence"]``, ``audit.features[0]["drift"]``.
     """
 
+    _NAME = "an audit"
+
     def __init__(self, native: _native.Audit, source: str) -> None:
+        super().__init__(json.loads(native.json()))
         self._native = native
         self._source = source
-        self._found: dict[str, Any] = json.loads(native.json())
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.__dict__["_found"][name]
-        except KeyError:
-            raise AttributeError(f"an audit has no {name!r}") from None
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._found})
 
     @property
     def certificate(self) -> Certificate:
@@ -138,9 +132,6 @@ def audit(
     if isinstance(pilot, tuple):
         pilot = (*pilot, None) if len(pilot) == 2 else pilot
     elif _is_table(pilot):
-        # As for files: the column `round`, if there is one that is no feature.
-        if round is None and "round" in _column_names(pilot) and "round" not in summary.names:
-            round = "round"
         pilot = _arrow(pilot)
     native = _native.Audit(
         summary,

@@ -13,6 +13,7 @@ import numpy as np
 
 from truenorth import _native, _plot
 from truenorth._decisions import FeatureView
+from truenorth._found import Found
 from truenorth._native import Certificate
 from truenorth._summaries import _arrow, _listed
 
@@ -102,29 +103,23 @@ class Results:
         )
 
 
-class Comparison:
+class Comparison(Found):
     """Policies against recorded rounds, in the shape of ``truenorth compare --json``."""
+
+    _NAME = "a comparison"
 
     def __init__(
         self,
         found: dict[str, Any],
         points: Sequence[int],
-        curves: Sequence[tuple[list[float], list[float], list[float]]],
-        learned: Sequence[Sequence[tuple[float, float, float | None, float | None, float]]],
+        curves: Sequence[Sequence[dict[str, float]]],
+        learned: Sequence[Sequence[dict[str, Any]]],
     ) -> None:
-        self._found = found
+        super().__init__(found)
         self._points = list(points)
-        self._curves = list(curves)
+        columns = ("mean", "p10", "p90")
+        self._curves = [[[point[column] for point in curve] for column in columns] for curve in curves]
         self._learned = learned
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.__dict__["_found"][name]
-        except KeyError:
-            raise AttributeError(f"a comparison has no {name!r}") from None
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._found})
 
     def to_dict(self) -> dict[str, Any]:
         """What ``truenorth compare --json`` prints."""
@@ -135,13 +130,12 @@ class Comparison:
         names = [row["name"] for row in self.policies]
         if policy not in names:
             raise ValueError(f"there is no policy named {policy!r}; the names are {', '.join(names)}")
-        return [FeatureView(*view) for view in self._learned[names.index(policy)]]
+        return [FeatureView(**view) for view in self._learned[names.index(policy)]]
 
     def plot(self, *, own: bool = False) -> Any:
         """Draws what each policy earned above a uniform choice."""
         lines = [
-            _plot.Line(policy["name"], self._points, *curve) if self.seeds > 1 else
-            _plot.Line(policy["name"], self._points, curve[0])
+            _plot.Line(policy["name"], self._points, *(curve if self.seeds > 1 else curve[:1]))
             for policy, curve in zip(self.policies, self._curves)
         ]
         title = "Reward earned above a uniform choice"
@@ -198,14 +192,13 @@ def simulate(
     ['truenorth', 'oful']
     """
     if isinstance(experiment, Mapping):
-        path, content = "experiment.toml", _toml(experiment)
+        path, content = "experiment.toml", _toml(experiment).encode()
     elif isinstance(experiment, str) and ("\n" in experiment or "=" in experiment):
-        path, content = "experiment.toml", experiment
+        path, content = "experiment.toml", experiment.encode()
     else:
-        path = os.fspath(experiment)
         with open(experiment, "rb") as file:
-            return Results._of(_native.simulate(path, file.read(), runs, threads))
-    return Results._of(_native.simulate(path, content.encode(), runs, threads))
+            path, content = os.fspath(experiment), file.read()
+    return Results._of(_native.simulate(path, content, runs, threads))
 
 
 def reproduce(
@@ -228,10 +221,10 @@ def reproduce(
     >>> list(results.final_regret())
     ['c=0', 'c=0.2', 'c=0.4', 'c=0.6', 'c=0.8']
     """
-    named = None if policies is None else _names(policies)
-    return Results._of(
-        _native.reproduce(study, runs, horizon, seed, named, as_printed, certificate, threads)
+    played = _native.reproduce(
+        study, runs, horizon, seed, _names(policies), as_printed, certificate, threads
     )
+    return Results._of(played)
 
 
 def compare(
@@ -285,7 +278,7 @@ def compare(
     (100, ['greedy', 'oful'])
     """
     told: dict[str, Any] = {
-        "policies": None if policies is None else _names(policies),
+        "policies": _names(policies),
         "seeds": seeds,
         "scales": [float(scale) for scale in scales],
         "noise": noise,
@@ -300,11 +293,12 @@ def compare(
         logs = offline if offline is None or isinstance(offline, (str, os.PathLike)) else _arrow(offline)
         live = online if isinstance(online, (str, os.PathLike)) else _arrow(online)
         answer = _native.compare_tables(logs, live, _listed(features), reward, round, told)
-    text, points, curves, learned = answer
-    return Comparison(json.loads(text), points, curves, learned)
+    return Comparison(*json.loads(answer))
 
 
-def _names(policies: Iterable[str]) -> list[str]:
+def _names(policies: Iterable[str] | None) -> list[str] | None:
+    if policies is None:
+        return None
     return policies.split(",") if isinstance(policies, str) else list(policies)
 
 
@@ -334,12 +328,10 @@ def _key(key: Any) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
-    if isinstance(value, bool):
-        return "true" if value else "false"
+    if isinstance(value, (bool, str)):
+        return json.dumps(value)
     if isinstance(value, (int, float)):
         return repr(value)
-    if isinstance(value, str):
-        return json.dumps(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + "}"
     if isinstance(value, Iterable):

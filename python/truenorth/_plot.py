@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from truenorth import _native
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A curve, with a band around it unless `low` is empty."""
 
     name: str
@@ -60,11 +58,7 @@ def curves(
     """Lines with bands, a plot for each panel: a figure of matplotlib, or a `Picture`."""
     pyplot = None if own else _matplotlib()
     if pyplot is None:
-        native = [
-            (name, [(line.name, list(line.x), list(line.mean), list(line.low), list(line.high)) for line in lines])
-            for name, lines in panels
-        ]
-        return Picture(_native.curves_svg(title, x_label, y_label, native, linear))
+        return Picture(_native.curves_svg(title, x_label, y_label, panels, linear))
     figure, axes = pyplot.subplots(
         1, len(panels), figsize=(2.6 + 4.2 * len(panels), 4.2), squeeze=False, layout="constrained"
     )
@@ -108,8 +102,7 @@ def _plain(axis: Any) -> None:
     axis.set_axisbelow(True)
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A feature: what the logs know, how far it moved (with an interval), how much the logs count."""
 
     name: str
@@ -122,8 +115,7 @@ def directions(title: str, notes: tuple[str, str, str], rows: Sequence[Row], own
     """Coverage, drift and trust, a row for each feature."""
     pyplot = None if own else _matplotlib()
     if pyplot is None:
-        native = [(row.name, row.coverage, row.drift, row.trust) for row in rows]
-        return Picture(_native.directions_svg(title, notes, native))
+        return Picture(_native.directions_svg(title, notes, rows))
     figure, axes = pyplot.subplots(
         1, 3, figsize=(9.5, 1.4 + 0.3 * len(rows)), sharey=True, layout="constrained"
     )

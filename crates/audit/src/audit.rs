@@ -3,11 +3,11 @@
 use truenorth::{Error, Result, RidgeStatistic};
 
 use crate::advice::advice;
-use crate::drift::{Comparison, Family, Finding, Terms, Tested, unmeasured_square};
-use crate::fit::{Fit, Units, length};
-use crate::robust::Rows;
+use crate::drift::{Comparison, Family};
+use crate::fit::{Fit, Units, length, positive};
+use crate::live::Live;
 use crate::spectrum::Spectrum;
-use crate::verdict::Facts;
+use crate::verdict::verdict;
 use crate::view::{Audit, Direction, Feature, Options, Pilot, PilotView, Use, Verdict, Worth};
 use crate::worth::worth;
 use crate::{bounds, certificate, pair};
@@ -34,8 +34,8 @@ const STATED: f64 = 0.3;
 /// }
 /// let names = ["bias", "price"].map(str::to_owned);
 /// let audit = audit(&logs, &names, 1.0, Some(&Pilot::Statistic(live)), &Options::default())?;
-/// assert_eq!(audit.features[1].drifted, Some(true));
-/// assert_eq!(audit.features[0].drifted, Some(false));
+/// assert_eq!(audit.features[1].finding.drifted, Some(true));
+/// assert_eq!(audit.features[0].finding.drifted, Some(false));
 /// # Ok::<(), truenorth::Error>(())
 /// ```
 pub fn audit(
@@ -46,80 +46,64 @@ pub fn audit(
     options: &Options,
 ) -> Result<Audit> {
     check(logs, names, scale, options)?;
-    let live = pilot.map(|pilot| summed(pilot, logs.dimension())).transpose()?;
-    let units = Units::of(logs, live.as_ref(), scale);
+    let dimension = logs.dimension();
+    let live = pilot.map(|pilot| Live::of(pilot, dimension)).transpose()?;
+    let sums = live.as_ref().map(|live| &live.sums);
+    let units = Units::of(logs, sums, scale);
     let fit = Fit::new(logs, &units);
-    let live_fit = live.as_ref().map(|live| Fit::new(live, &units));
+    let live_fit = sums.map(|sums| Fit::new(sums, &units));
     let spectrum = Spectrum::of(logs);
-    let live_spectrum = live.as_ref().map(Spectrum::of);
-    let columns = Family::features(&units, &fit, live_fit.as_ref());
-    let along = Family::directions(&units, &spectrum, live_spectrum.as_ref());
+    let live_spectrum = sums.map(Spectrum::of);
+    let mut columns = Family::features(&units, &fit, live_fit.as_ref());
+    let mut along = Family::directions(&units, &spectrum, live_spectrum.as_ref());
 
     let noise = fit.noise.unwrap_or(0.0);
-    let terms = Terms { level: options.level, margin: options.margin, noise };
-    let comparison = live_fit.as_ref().and_then(|live| {
-        let rows = pilot.and_then(rows);
-        Comparison::new(&fit, live, rows, &units, &[&columns, &along])
-    });
-    let test = |family: &Family, first: usize| {
-        comparison.as_ref().map_or_else(|| Tested::nothing(family), |both| both.test(family, first, terms))
-    };
-    let tested = test(&columns, 0);
-    let turned = test(&along, logs.dimension());
+    let fitted = live.as_ref().zip(live_fit.as_ref());
+    let comparison =
+        fitted.and_then(|(live, live_fit)| Comparison::new(&fit, live_fit, live, &units, [&columns, &along]));
+    if let Some(both) = &comparison {
+        both.test(&mut columns, 0, options, noise);
+        both.test(&mut along, dimension, options, noise);
+    }
+    let is_tested = columns.tested() > 0;
 
-    let estimates: Vec<f64> = (0..names.len()).map(|j| fit.estimate[j] * units.raw(j)).collect();
+    let estimates: Vec<f64> = (0..dimension).map(|j| fit.estimate[j] * units.raw(j)).collect();
     let norm = length(&estimates);
     let stated = options.drift.unwrap_or(STATED * norm);
-    let certificate = if tested.count() > 0 {
-        certificate::measured(&tested, &units, positive(stated.max(2.0 * norm), units.reward))
+    let certificate = if is_tested {
+        certificate::measured(&columns, &units, positive(stated.max(2.0 * norm), units.reward))
     } else {
-        certificate::stated(names.len(), stated)
+        certificate::stated(dimension, stated)
     };
-    let features = (0..names.len())
-        .map(|j| Feature {
-            name: names[j].clone(),
-            typical: columns.typical(j, &units),
-            ..feature(estimates[j], fit.coverage(j), tested.findings[j].as_ref(), columns.raw[j])
-        })
-        .collect();
-    let directions = (0..names.len())
-        .map(|k| Direction {
-            typical: along.typical(k, &units),
-            ..direction(&spectrum, k, turned.findings[k].as_ref(), along.raw[k])
-        })
-        .collect();
+    let feature =
+        |j: usize| Feature { name: names[j].clone(), estimate: estimates[j], finding: columns.findings[j] };
+    let weights = |k: usize| spectrum.vectors.column(k).iter().copied().collect();
+    let direction = |k: usize| Direction { weights: weights(k), finding: along.findings[k] };
     let pair = match &comparison {
-        Some(both) if tested.count() > 0 => pair::moved_most(names, &columns, &tested, both, &certificate),
+        Some(both) if is_tested => pair::moved_most(names, &columns, both, &certificate),
         _ => pair::known_least(names, &along, &spectrum, &fit, &certificate),
     };
 
     let worth = {
         let full = live_spectrum.as_ref().filter(|live| live.is_full());
-        let value = |drift: &dyn Fn(&[f64]) -> f64| {
-            worth(&spectrum, full.unwrap_or(&spectrum), fit.rows, noise, drift)
-        };
+        let value = |drift: &dyn Fn(&[f64]) -> f64| worth(&spectrum, full.unwrap_or(&spectrum), noise, drift);
         // D = stated²/d · I, and what was found of each feature, both for scaled features.
-        let even = (stated / scale / units.reward).powi(2) / names.len() as f64;
-        let squares: Vec<f64> = (0..names.len())
-            .map(|j| {
-                let square =
-                    tested.findings[j].map_or_else(|| unmeasured_square(&columns, j, noise), |f| f.square);
-                square / units.columns[j].powi(2)
-            })
-            .collect();
+        let even = (stated / scale / units.reward).powi(2) / dimension as f64;
+        let square = |j: usize| columns.square(j, noise) / units.columns[j].powi(2);
+        let squares: Vec<f64> = (0..dimension).map(square).collect();
         let found = |q: &[f64]| q.iter().zip(&squares).map(|(q, square)| q * q * square).sum();
         Worth {
             unbiased: value(&|_| 0.0),
             stated_drift: stated,
             under_stated_drift: value(&|_| even),
-            after_pilot: (tested.count() > 0).then(|| value(&found)),
+            after_pilot: is_tested.then(|| value(&found)),
         }
     };
-    let pilot_view = live_fit.as_ref().map(|live| PilotView {
-        rows: live.count,
-        independent: comparison.as_ref().map_or_else(|| independent(pilot), Comparison::independent),
-        noise: live.noise.unwrap_or(0.0) * units.reward,
-        p_value: if turned.count() > tested.count() { turned.p_value } else { tested.p_value },
+    let pilot = fitted.map(|(live, live_fit)| PilotView {
+        rows: live.sums.count(),
+        independent: live.independent,
+        noise: live_fit.noise.unwrap_or(0.0) * units.reward,
+        p_value: if along.tested() > columns.tested() { along.p_value } else { columns.p_value },
     });
     let bounds = fit.noise.and_then(|noise| {
         bounds::bounds(logs, &certificate, scale, noise * units.reward, norm / scale, options)
@@ -127,27 +111,25 @@ pub fn audit(
     let mut audit = Audit {
         verdict: Verdict { usable: Use::Some, sentence: String::new() },
         rows: logs.count(),
-        dimension: names.len(),
+        dimension,
         noise: noise * units.reward,
         norm,
         effective_dimension: spectrum.effective_dimension(),
         worth_rounds: worth.after_pilot.unwrap_or(worth.under_stated_drift),
-        features,
-        directions,
+        features: (0..dimension).map(feature).collect(),
+        directions: (0..dimension).map(direction).collect(),
         certificate,
         scale,
         level: options.level,
         margin: options.margin,
-        pilot: pilot_view,
+        pilot,
         pair,
         worth,
         bounds,
         advice: Vec::new(),
     };
-    let facts = Facts::of(&audit);
-    let verdict = facts.verdict();
-    let advice = advice(&facts, &fit, live_fit.as_ref(), comparison.as_ref().map(|_| &tested));
-    (audit.verdict, audit.advice) = (verdict, advice);
+    audit.verdict = verdict(&audit);
+    audit.advice = advice(&audit, &fit, live_fit.as_ref(), &columns);
     Ok(audit)
 }
 
@@ -165,92 +147,4 @@ fn check(logs: &RidgeStatistic, names: &[String], scale: f64, options: &Options)
     within("margin", "at least 0 and at most 1e50", margin, (0.0..=1e50).contains(&margin))?;
     let drift = drift.unwrap_or(0.0);
     within("drift", "at least 0 and at most 1e50", drift, (0.0..=1e50).contains(&drift))
-}
-
-/// The pilot's sums.
-fn summed(pilot: &Pilot, dimension: usize) -> Result<RidgeStatistic> {
-    let equal = |what, expected, found| {
-        if expected == found { Ok(()) } else { Err(Error::Length { what, expected, found }) }
-    };
-    match pilot {
-        Pilot::Rows { features, rewards, rounds } => {
-            equal("the pilot's features", rewards.len() * dimension, features.len())?;
-            if let Some(rounds) = rounds {
-                equal("the pilot's rounds", rewards.len(), rounds.len())?;
-            }
-            let mut data = RidgeStatistic::new(dimension)?;
-            for (features, &reward) in features.chunks_exact(dimension).zip(rewards) {
-                data.observe(features, reward)?;
-            }
-            Ok(data)
-        }
-        Pilot::Statistic(statistic) => {
-            equal("the pilot's moment", dimension, statistic.dimension())?;
-            Ok(statistic.clone())
-        }
-    }
-}
-
-fn rows(pilot: &Pilot) -> Option<Rows<'_>> {
-    match pilot {
-        Pilot::Rows { features, rewards, rounds } => {
-            Some(Rows { features, rewards, rounds: rounds.as_deref() })
-        }
-        Pilot::Statistic(_) => None,
-    }
-}
-
-/// Rounds or rows of a pilot that could not be compared.
-fn independent(pilot: Option<&Pilot>) -> u64 {
-    match pilot {
-        Some(Pilot::Rows { rounds: Some(rounds), .. }) => {
-            rounds.iter().collect::<std::collections::HashSet<_>>().len() as u64
-        }
-        Some(Pilot::Rows { rewards, .. }) => rewards.len() as u64,
-        Some(Pilot::Statistic(statistic)) => statistic.count(),
-        None => 0,
-    }
-}
-
-/// `value`, or `otherwise` where it is 0.
-fn positive(value: f64, otherwise: f64) -> f64 {
-    if value > 0.0 { value } else { otherwise }
-}
-
-/// A feature that still lacks its name and size.
-fn feature(estimate: f64, coverage: f64, finding: Option<&Finding>, raw: f64) -> Feature {
-    Feature {
-        name: String::new(),
-        typical: 0.0,
-        estimate,
-        coverage,
-        drift: finding.map(|finding| finding.drift * raw),
-        stderr: finding.map(|finding| finding.stderr * raw),
-        interval: finding.map(|finding| interval(finding, raw)),
-        p_value: finding.map(|finding| finding.p_value),
-        drifted: finding.map(|finding| finding.drifted),
-        equivalent: finding.and_then(|finding| finding.equivalent),
-        trust: finding.map_or(0.5, |finding| finding.trust),
-    }
-}
-
-/// A direction that still lacks its size.
-fn direction(spectrum: &Spectrum, k: usize, finding: Option<&Finding>, raw: f64) -> Direction {
-    Direction {
-        weights: spectrum.vectors.column(k).iter().copied().collect(),
-        typical: 0.0,
-        coverage: spectrum.coverage(k),
-        drift: finding.map(|finding| finding.drift * raw),
-        stderr: finding.map(|finding| finding.stderr * raw),
-        interval: finding.map(|finding| interval(finding, raw)),
-        p_value: finding.map(|finding| finding.p_value),
-        drifted: finding.map(|finding| finding.drifted),
-        equivalent: finding.and_then(|finding| finding.equivalent),
-        trust: finding.map_or(0.5, |finding| finding.trust),
-    }
-}
-
-/// The simultaneous interval in the units of the files.
-fn interval(finding: &Finding, raw: f64) -> [f64; 2] {
-    [(finding.drift - finding.width) * raw, (finding.drift + finding.width) * raw]
 }

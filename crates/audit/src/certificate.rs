@@ -1,6 +1,6 @@
 //! A bound on the drift, from what the pilot found or from what is stated.
 
-use crate::drift::Tested;
+use crate::drift::Family;
 use crate::fit::Units;
 use crate::view::CertificateView;
 
@@ -12,26 +12,25 @@ const BUDGETS: (f64, f64) = (1e-20, 1e20);
 /// these budgets, but features seldom reach their budgets all at once.
 ///
 /// Features that could not be tested get `rest`, in the units of the files, and count in full.
-pub(crate) fn measured(tested: &Tested, units: &Units, rest: f64) -> CertificateView {
-    let d = tested.findings.len();
+pub(crate) fn measured(features: &Family, units: &Units, rest: f64) -> CertificateView {
+    let d = features.measured.len();
     let budget = |j: usize| {
-        let raw = match &tested.findings[j] {
-            Some(finding) => (finding.drift.abs() + finding.width) * units.raw(j),
-            None => rest,
-        };
+        let raw = features.measured[j]
+            .map_or(rest, |measured| (measured.drift.abs() + measured.width) * units.raw(j));
         // What a policy is given is for scaled features: v / scale.
         (raw / units.scale).clamp(BUDGETS.0, BUDGETS.1) * units.scale
     };
-    let mut matrix = vec![vec![0.0; d]; d];
-    for (j, row) in matrix.iter_mut().enumerate() {
-        row[j] = budget(j).powi(-2);
-    }
-    let untested = (d - tested.count()) as f64;
-    CertificateView { matrix, rho: (tested.length.powi(2) + untested).sqrt() }
+    let untested = (d - features.tested()) as f64;
+    let rho = (features.length.powi(2) + untested).sqrt();
+    CertificateView { matrix: diagonal(d, |j| budget(j).powi(-2)), rho }
 }
 
 /// Without a pilot: M = I and ρ the stated length.
 pub(crate) fn stated(dimension: usize, drift: f64) -> CertificateView {
-    let row = |i: usize| (0..dimension).map(|j| f64::from(u8::from(i == j))).collect();
-    CertificateView { matrix: (0..dimension).map(row).collect(), rho: drift }
+    CertificateView { matrix: diagonal(dimension, |_| 1.0), rho: drift }
+}
+
+fn diagonal(dimension: usize, entry: impl Fn(usize) -> f64) -> Vec<Vec<f64>> {
+    let row = |i: usize| (0..dimension).map(|j| if i == j { entry(i) } else { 0.0 }).collect();
+    (0..dimension).map(row).collect()
 }

@@ -9,11 +9,9 @@
 //!
 //! Everything is in the units of the files' columns.
 
-use std::fmt::Write as _;
-
 use serde::Deserialize;
-use truenorth::{Certificate, Matrix};
-use truenorth_report::thousands;
+use truenorth::Certificate;
+use truenorth_report::numbers::many;
 
 use crate::view::CertificateView;
 
@@ -62,75 +60,63 @@ fn certificate(written: Written, names: Option<&[String]>, scale: f64) -> Result
             let scaled: Vec<f64> = budgets.iter().map(|budget| budget / scale).collect();
             let certificate = Certificate::from_budgets(&scaled)
                 .map_err(|error| unscaled(error, Certificate::from_budgets(&budgets)))?;
-            match rho {
-                Some(rho) => certificate.with_radius(rho).map_err(said)?,
-                None => certificate,
-            }
+            let told = rho.unwrap_or(certificate.rho());
+            certificate.with_radius(told).map_err(said)?
         }
         (None, Some(rows)) => {
             let rho = rho.ok_or("`rho` is needed beside the matrix")?;
             let matrix = square_matrix(&rows)?;
-            Certificate::new(&matrix * (scale * scale), rho)
-                .map_err(|error| unscaled(error, Certificate::new(matrix, rho)))?
+            let scaled: Vec<f64> = matrix.iter().map(|entry| entry * (scale * scale)).collect();
+            Certificate::from_matrix(&scaled, rho)
+                .map_err(|error| unscaled(error, Certificate::from_matrix(&matrix, rho)))?
         }
         _ => return Err("either `budgets` or `matrix` is needed".to_owned()),
     };
-    let Some(names) = names else {
-        return Ok(found);
-    };
+    let Some(names) = names else { return Ok(found) };
     if found.dimension() != names.len() {
-        let count = found.dimension();
-        let its = thousands(&count.to_string()) + if count == 1 { " feature" } else { " features" };
+        let its = many(found.dimension() as u64, "feature");
         return Err(format!("the certificate is for {its}, but there are {}", names.len()));
     }
-    let Some(features) = features else {
-        return Ok(found);
-    };
+    let Some(features) = features else { return Ok(found) };
     let place = |name: &String| {
-        features
-            .iter()
-            .position(|feature| feature == name)
-            .ok_or(format!("the certificate says nothing about `{name}`"))
+        let place = features.iter().position(|feature| feature == name);
+        place.ok_or(format!("the certificate says nothing about `{name}`"))
     };
     let order: Vec<usize> = names.iter().map(place).collect::<Result<_, _>>()?;
     if features.len() != names.len() {
         return Err(format!("{} features are named, but there are {}", features.len(), names.len()));
     }
-    let reordered = found.matrix().select_rows(&order).select_columns(&order);
-    Certificate::new(reordered, found.radius()).map_err(said)
+    let entry = |row: usize, column: usize| found.matrix()[row * order.len() + column];
+    let reordered: Vec<f64> =
+        order.iter().flat_map(|&row| order.iter().map(move |&column| entry(row, column))).collect();
+    Certificate::from_matrix(&reordered, found.rho()).map_err(said)
 }
 
-/// Rows of numbers as a matrix.
-pub fn square_matrix(rows: &[Vec<f64>]) -> Result<Matrix, String> {
+/// A square matrix, row by row.
+pub fn square_matrix(rows: &[Vec<f64>]) -> Result<Vec<f64>, String> {
     let side = rows.len();
-    if let Some((index, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != side) {
-        let found = row.len();
-        return Err(format!(
-            "the certificate's matrix has {side} rows, but row {index} holds {found} numbers"
-        ));
+    match rows.iter().map(Vec::len).enumerate().find(|(_, found)| *found != side) {
+        Some((index, found)) => {
+            Err(format!("the certificate's matrix has {side} rows, but row {index} holds {found} numbers"))
+        }
+        None => Ok(rows.concat()),
     }
-    Ok(Matrix::from_row_iterator(side, side, rows.iter().flatten().copied()))
 }
 
 /// The file's text; `source` says whose audit it comes from.
 pub fn certificate_toml(certificate: &CertificateView, names: &[String], source: &str) -> String {
-    let list = |numbers: &mut dyn Iterator<Item = f64>| {
-        // The shortest digits that give the number back.
-        numbers.map(|number| format!("{number:e}")).collect::<Vec<_>>().join(", ")
-    };
+    // The shortest digits that give the number back.
+    let list = |numbers: &[f64]| numbers.iter().map(|n| format!("{n:e}")).collect::<Vec<_>>().join(", ");
     let quoted: Vec<String> = names.iter().map(|name| toml_string(name)).collect();
-    let diagonal = certificate
-        .matrix
-        .iter()
-        .enumerate()
-        .all(|(i, row)| row.iter().enumerate().all(|(j, &entry)| i == j || entry == 0.0));
-    let bound = if diagonal {
+    let rows = &certificate.matrix;
+    let is_diagonal =
+        (0..rows.len()).all(|i| rows[i].iter().enumerate().all(|(j, &entry)| i == j || entry == 0.0));
+    let bound = if is_diagonal {
         // v = M^(-1/2)
-        let budgets = certificate.matrix.iter().enumerate().map(|(i, row)| row[i].sqrt().recip());
-        format!("budgets = [{}]", list(&mut budgets.into_iter()))
+        let budgets: Vec<f64> = (0..rows.len()).map(|i| rows[i][i].sqrt().recip()).collect();
+        format!("budgets = [{}]", list(&budgets))
     } else {
-        let rows: Vec<String> =
-            certificate.matrix.iter().map(|row| format!("  [{}],", list(&mut row.iter().copied()))).collect();
+        let rows: Vec<String> = rows.iter().map(|row| format!("  [{}],", list(row))).collect();
         format!("matrix = [\n{}\n]", rows.join("\n"))
     };
     format!(
@@ -144,19 +130,12 @@ pub fn certificate_toml(certificate: &CertificateView, names: &[String], source:
 
 /// A text in quotes, as TOML wants it.
 fn toml_string(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
+    let escaped = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }
 
 #[cfg(test)]
@@ -179,13 +158,13 @@ mod tests {
         let text = certificate_toml(&view, &names(&strange), "logs.tn");
         let turned = read_back(&text, &[strange[1], strange[0]], 0.5).unwrap();
         // Features half as large: coefficients and drifts twice as large.
-        let bound = |x: &[f64]| turned.bias_bound(x).unwrap() / turned.radius();
+        let bound = |x: &[f64]| turned.bias_bound(x).unwrap() / turned.rho();
         assert!((bound(&[1.0, 0.0]) - 0.02).abs() < 1e-12 && (bound(&[0.0, 1.0]) - 1.0).abs() < 1e-12);
-        assert!((turned.radius() - 2f64.sqrt()).abs() < 1e-15);
+        assert!((turned.rho() - 2f64.sqrt()).abs() < 1e-15);
         let full = CertificateView { matrix: vec![vec![2.0, 1.0], vec![1.0, 3.0]], rho: 0.5 };
         let text = certificate_toml(&full, &names(&["a", "b"]), "logs.tn");
         let same = read_back(&text, &["a", "b"], 1.0).unwrap();
-        assert_eq!(same, Certificate::new(square_matrix(&full.matrix).unwrap(), 0.5).unwrap());
+        assert_eq!(same, Certificate::from_matrix(&square_matrix(&full.matrix).unwrap(), 0.5).unwrap());
     }
 
     #[test]

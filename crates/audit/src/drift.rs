@@ -4,101 +4,115 @@
 //! each coefficient's variance σ² [A⁻¹]_jj is multiplied by what the pilot's robust variance is above its own
 //! equal-error variance, and never reduced.
 
-use truenorth::{Matrix, Vector};
+use crate::{Matrix, Vector};
 
-use crate::fit::{Fit, Units};
-use crate::maximum::{Maximum, length_bound};
-use crate::robust::{Rows, Spread};
+use crate::fit::{Fit, Units, positive, quotient};
+use crate::live::Live;
+use crate::maximum::Maximum;
+use crate::robust::Spread;
 use crate::spectrum::Spectrum;
 use crate::tail;
+use crate::view::{Finding, Options};
 
 /// Standard deviation of a drift before it is measured, in standard deviations of the noise.
 const PRIOR: f64 = 0.5;
 
-/// Linear combinations of coefficients that are tested together.
+/// Contrasts, linear combinations of coefficients, that are tested together, and what was measured of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Family {
-    /// Combinations as columns, for the units of [`Units`].
-    weights: Matrix,
-    /// What 1 of a combination is in the units of the files.
+    /// Contrasts as columns, for the units of [`Units`].
+    pub(crate) weights: Matrix,
+    /// What 1 of a contrast is in the units of the files.
     pub(crate) raw: Vec<f64>,
     /// How far a typical live row reaches along it.
     sizes: Vec<f64>,
+    /// In the units of the files.
+    pub(crate) findings: Vec<Finding>,
+    /// None for what cannot be tested.
+    pub(crate) measured: Vec<Option<Measured>>,
+    /// p-value of no drift in any of them.
+    pub(crate) p_value: Option<f64>,
+    /// Bound on √ Σ (Δ / (|Δ̂| + width))² over what was tested.
+    pub(crate) length: f64,
 }
 
-impl Family {
-    /// Each feature, or the part of its coefficient that can be known. Sizes are those of the live rows, or of the logs where live rows have only zeros.
-    pub(crate) fn features(units: &Units, logs: &Fit, pilot: Option<&Fit>) -> Self {
-        let d = units.columns.len();
-        let size = |j: usize| pilot.map_or(0.0, |pilot| pilot.sizes[j]);
-        Self {
-            weights: pilot.map_or_else(|| Matrix::identity(d, d), |pilot| logs.shared(pilot)),
-            raw: (0..d).map(|j| units.raw(j)).collect(),
-            sizes: (0..d).map(|j| if size(j) > 0.0 { size(j) } else { logs.sizes[j] }).collect(),
-        }
-    }
-
-    /// Each eigen-direction q of the logs: qᵀΔ = Σ_j (q_j / unit_j) Δ'_j.
-    pub(crate) fn directions(units: &Units, logs: &Spectrum, live: Option<&Spectrum>) -> Self {
-        let d = units.columns.len();
-        let mut family = Self { weights: Matrix::zeros(d, d), raw: Vec::new(), sizes: Vec::new() };
-        for (k, q) in logs.vectors.column_iter().enumerate() {
-            let divided = Vector::from_fn(d, |j, _| q[j] / units.columns[j]);
-            let most = divided.amax().max(f64::MIN_POSITIVE);
-            let length = (&divided / most).norm() * most;
-            family.weights.set_column(k, &(divided / length));
-            family.raw.push(length * units.reward * units.scale);
-            family.sizes.push(live.unwrap_or(logs).reach(q.as_slice()) * length);
-        }
-        family
-    }
-
-    /// The weights of combination k.
-    pub(crate) fn weights(&self, k: usize) -> Vector {
-        self.weights.column(k).into_owned()
-    }
-
-    /// How far a typical live row reaches along combination k, in the units of the files.
-    pub(crate) fn typical(&self, k: usize, units: &Units) -> f64 {
-        self.sizes[k] * units.reward / self.raw[k]
-    }
-
-    /// Prior standard deviation of the drift: τ = ½ noise / size.
-    fn prior(&self, k: usize, noise: f64) -> f64 {
-        // Without noise, a drift that matters is one that is seen at all.
-        let noise = noise.max(1e-6);
-        if self.sizes[k] > 0.0 { PRIOR * noise / self.sizes[k] } else { 0.0 }
-    }
-}
-
-/// What is known about one combination, in the units of [`Units`].
+/// What the pilot shows about one contrast, in the units of [`Units`].
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Finding {
+pub(crate) struct Measured {
     pub(crate) drift: f64,
     pub(crate) stderr: f64,
     /// The part of the squared standard error that more live rows would shrink.
     pub(crate) live: f64,
     /// Half the width of the simultaneous interval.
     pub(crate) width: f64,
-    pub(crate) p_value: f64,
-    pub(crate) drifted: bool,
-    pub(crate) equivalent: Option<bool>,
     /// Drift that does not matter.
     pub(crate) margin: f64,
-    /// Standard errors that a drift has to exceed, over all combinations together.
+    /// Standard errors that a drift has to exceed, over all contrasts together.
     pub(crate) critical: f64,
-    pub(crate) trust: f64,
     /// E[Δ²] after the pilot.
-    pub(crate) square: f64,
+    square: f64,
 }
 
-/// How sure to be.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Terms {
-    pub(crate) level: f64,
-    pub(crate) margin: f64,
-    /// Noise of the rewards, in the units of [`Units`].
-    pub(crate) noise: f64,
+impl Family {
+    /// Each feature, or the part of its coefficient that can be known. Sizes are those of the live rows, or of the
+    /// logs where live rows have only zeros.
+    pub(crate) fn features(units: &Units, logs: &Fit, pilot: Option<&Fit>) -> Self {
+        let d = units.columns.len();
+        let size = |j: usize| positive(pilot.map_or(0.0, |pilot| pilot.sizes[j]), logs.sizes[j]);
+        let weights = pilot.map_or_else(|| Matrix::identity(d, d), |pilot| logs.shared(pilot));
+        Self::untested(weights, units, |j| (units.raw(j), size(j), logs.coverage(j)))
+    }
+
+    /// Each eigen-direction q of the logs: qᵀΔ = Σ_j (q_j / unit_j) Δ'_j.
+    pub(crate) fn directions(units: &Units, logs: &Spectrum, live: Option<&Spectrum>) -> Self {
+        let (mut weights, mut lengths) = (logs.vectors.clone(), Vec::new());
+        for mut weights in weights.column_iter_mut() {
+            weights.iter_mut().zip(&units.columns).for_each(|(weight, unit)| *weight /= unit);
+            let most = weights.amax().max(f64::MIN_POSITIVE);
+            let length = (&weights / most).norm() * most;
+            weights /= length;
+            lengths.push(length);
+        }
+        let reach = |k: usize| live.unwrap_or(logs).reach(logs.vectors.column(k).as_slice());
+        Self::untested(weights, units, |k| {
+            (lengths[k] * units.reward * units.scale, reach(k) * lengths[k], logs.coverage(k))
+        })
+    }
+
+    /// Contrasts of which nothing is measured yet; `of` says what 1 of each is in the units of the files, its size and
+    /// its coverage.
+    fn untested(weights: Matrix, units: &Units, of: impl Fn(usize) -> (f64, f64, f64)) -> Self {
+        let d = weights.ncols();
+        let (mut raw, mut sizes, mut findings) = (Vec::new(), Vec::new(), Vec::new());
+        for (unit, size, coverage) in (0..d).map(of) {
+            let typical = size * units.reward / unit;
+            findings.push(Finding { typical, coverage, trust: 0.5, ..Finding::default() });
+            raw.push(unit);
+            sizes.push(size);
+        }
+        Self { weights, raw, sizes, findings, measured: vec![None; d], p_value: None, length: 0.0 }
+    }
+
+    /// How many could be tested.
+    pub(crate) fn tested(&self) -> usize {
+        self.measured.iter().flatten().count()
+    }
+
+    /// A drift of this many standard deviations of the noise, in a typical reward.
+    fn drift(&self, k: usize, deviations: f64, noise: f64) -> f64 {
+        quotient(deviations * noise, self.sizes[k])
+    }
+
+    /// Prior standard deviation of the drift: τ = ½ noise / size.
+    fn prior(&self, k: usize, noise: f64) -> f64 {
+        // Without noise, a drift that matters is one that is seen at all.
+        self.drift(k, PRIOR, noise.max(1e-6))
+    }
+
+    /// E[Δ²]; where nothing was measured, of even odds of no drift and of one from N(0, τ²).
+    pub(crate) fn square(&self, k: usize, noise: f64) -> f64 {
+        self.measured[k].map_or_else(|| 0.5 * self.prior(k, noise).powi(2), |measured| measured.square)
+    }
 }
 
 /// Both sides of the comparison.
@@ -111,6 +125,8 @@ pub(crate) struct Comparison<'a> {
     /// Covariance of the logged ones.
     pub(crate) logged: Matrix,
     spread: Spread,
+    /// Rounds of the pilot, or rows, for each of its rows.
+    independent: f64,
 }
 
 impl<'a> Comparison<'a> {
@@ -118,166 +134,105 @@ impl<'a> Comparison<'a> {
     pub(crate) fn new(
         logs: &'a Fit,
         pilot: &'a Fit,
-        rows: Option<Rows<'_>>,
+        live: &Live<'_>,
         units: &Units,
-        families: &[&Family],
+        families: [&Family; 2],
     ) -> Option<Self> {
         if logs.noise.is_none() || pilot.noise.is_none() || logs.rank() == 0 || pilot.rank() == 0 {
             return None;
         }
-        let d = logs.estimate.len();
-        let count: usize = families.iter().map(|family| family.weights.ncols()).sum();
-        let mut contrasts = Matrix::zeros(d, count);
-        let mut column = 0;
-        for family in families {
-            contrasts.columns_mut(column, family.weights.ncols()).copy_from(&family.weights);
-            column += family.weights.ncols();
-        }
-        let spread = match rows {
-            Some(rows) => Spread::of(rows, pilot, units, &pilot.whitening.tr_mul(&contrasts)),
-            None => Spread::even(pilot, count),
+        let independent = live.independent as f64 / pilot.rows;
+        let columns: Vec<_> = families.iter().flat_map(|family| family.weights.column_iter()).collect();
+        let spread = match live.rows {
+            Some(rows) => {
+                Spread::of(rows, pilot, units, pilot.whitening.tr_mul(&Matrix::from_columns(&columns)))
+            }
+            None => Spread::even(pilot, columns.len()),
         };
         let live = &pilot.whitening * &spread.covariance * pilot.whitening.transpose();
         // D_j = max(1, robust / equal-error variance of the pilot).
         let even = pilot.resolved.powi(2);
-        let inflation = |j: usize| {
-            let expected = even * pilot.whitening.row(j).norm_squared();
-            if expected > 0.0 { (live[(j, j)] / expected).max(1.0) } else { 1.0 }
-        };
+        let inflation =
+            |j: usize| quotient(live[(j, j)], even * pilot.whitening.row(j).norm_squared()).max(1.0);
         // D^½ σ² A⁻¹ D^½.
         let mut root = &logs.whitening * logs.resolved;
         for (j, mut row) in root.row_iter_mut().enumerate() {
             row *= inflation(j).sqrt();
         }
         let logged = &root * root.transpose();
-        Some(Self { logs, pilot, difference: &pilot.estimate - &logs.estimate, live, logged, spread })
+        let difference = &pilot.estimate - &logs.estimate;
+        Some(Self { logs, pilot, difference, live, logged, spread, independent })
     }
 
-    /// Rounds of the pilot, or its rows.
-    pub(crate) fn independent(&self) -> u64 {
-        self.spread.independent
-    }
-
-    /// Which combinations both sides decide, with an error that can be estimated.
-    fn testable(&self, family: &Family, first: usize) -> Vec<usize> {
-        let tested = |k: &usize| {
+    /// Tests a family whose first contrast was number `first` of all. `noise` is in the units of [`Units`].
+    pub(crate) fn test(&self, family: &mut Family, first: usize, options: &Options, noise: f64) {
+        let level = options.level;
+        // What both sides decide, with an error that can be estimated.
+        let testable = |k: &usize| {
             let contrast = family.weights.column(*k);
             self.logs.identifies(contrast.as_slice())
                 && self.pilot.identifies(contrast.as_slice())
                 && self.spread.freedom[first + k] >= 1.0
                 && !self.spread.rests_on_one(&self.pilot.whitening.tr_mul(&contrast))
         };
-        (0..family.weights.ncols()).filter(tested).collect()
-    }
-
-    /// Tests a family whose first combination was number `first` of all.
-    pub(crate) fn test(&self, family: &Family, first: usize, terms: Terms) -> Tested {
-        let which = self.testable(family, first);
+        let which: Vec<usize> = (0..family.raw.len()).filter(testable).collect();
         let weights = family.weights.select_columns(&which);
-        let (live, logged) =
-            (weights.tr_mul(&(&self.live * &weights)), weights.tr_mul(&(&self.logged * &weights)));
+        let [live, logged] = [&self.live, &self.logged].map(|matrix| weights.tr_mul(&(matrix * &weights)));
         let covariance = &live + &logged;
         let drifts = weights.tr_mul(&self.difference);
-        let stderr: Vec<f64> =
-            covariance.diagonal().iter().map(|variance| variance.max(0.0).sqrt()).collect();
-        let freedom: Vec<f64> = (0..which.len())
-            .map(|i| {
-                let parts = [
-                    (live[(i, i)], self.spread.freedom[first + which[i]]),
-                    (logged[(i, i)], self.logs.freedom()),
-                ];
-                // Satterthwaite: ν = (Σ v)² / Σ v²/ν.
-                let shares: f64 =
-                    parts.iter().map(|(v, freedom)| (v / covariance[(i, i)]).powi(2) / freedom).sum();
-                if shares > 0.0 { 1.0 / shares } else { parts[0].1 }
-            })
-            .collect();
-        let p_values: Vec<f64> =
-            (0..which.len()).map(|i| tail::student(ratio(drifts[i], stderr[i]), freedom[i])).collect();
-        // The |z| that is as rare as this |t|: scores of different degrees of freedom become comparable.
-        let scores: Vec<f64> = p_values.iter().map(|&p| tail::normal_critical(p)).collect();
-        let correlation = Matrix::from_fn(which.len(), which.len(), |i, j| {
-            let size = stderr[i] * stderr[j];
-            match (i == j, size > 0.0) {
-                (true, _) => 1.0,
-                (false, true) => (covariance[(i, j)] / size).clamp(-1.0, 1.0),
-                (false, false) => 0.0,
-            }
+        let stderr = covariance.diagonal().map(|variance| variance.max(0.0).sqrt());
+        let ratios = drifts.zip_map(&stderr, ratio);
+        let freedom = Vector::from_fn(which.len(), |i, _| {
+            let own = self.spread.freedom[first + which[i]];
+            let parts = [(live[(i, i)], own), (logged[(i, i)], self.logs.freedom())];
+            // Satterthwaite: ν = (Σ v)² / Σ v²/ν.
+            let shares: f64 =
+                parts.iter().map(|(v, freedom)| (v / covariance[(i, i)]).powi(2) / freedom).sum();
+            if shares > 0.0 { 1.0 / shares } else { own }
         });
-        let maximum = Maximum::of(&correlation, &scores, terms.level);
+        let p_values = ratios.zip_map(&freedom, tail::student);
+        // The |z| that is as rare as this |t|: scores of different degrees of freedom become comparable.
+        let scores = p_values.map(tail::normal_critical);
+        let correlation = Matrix::from_fn(which.len(), which.len(), |i, j| {
+            let between = quotient(covariance[(i, j)], stderr[i] * stderr[j]);
+            if i == j { 1.0 } else { between.clamp(-1.0, 1.0) }
+        });
+        let maximum = Maximum::of(&correlation, scores.as_slice(), level);
         let common = tail::normal(maximum.critical);
-        let criticals: Vec<f64> =
-            freedom.iter().map(|&freedom| tail::student_critical(common, freedom)).collect();
-        let length = {
-            let ratios: Vec<f64> =
-                drifts.iter().zip(&stderr).map(|(d, &se)| ratio(*d, se) * d.signum()).collect();
-            let budgets: Vec<f64> = ratios.iter().zip(&criticals).map(|(ratio, c)| ratio.abs() + c).collect();
-            let widths: Vec<f64> = criticals.iter().map(|c| c / maximum.critical).collect();
-            length_bound(&correlation, &ratios, &budgets, &widths, terms.level)
-        };
-        let mut findings = vec![None; family.weights.ncols()];
+        let criticals = freedom.map(|freedom| tail::student_critical(common, freedom));
         for (i, &k) in which.iter().enumerate() {
-            let critical = criticals[i];
+            let (drift, stderr, critical, raw) = (drifts[i], stderr[i], criticals[i], family.raw[k]);
+            let width = critical * stderr;
             // TOST: |Δ| + t_{1-α} se ≤ margin · noise / size.
-            let margin =
-                if family.sizes[k] > 0.0 { terms.margin * terms.noise / family.sizes[k] } else { 0.0 };
-            let one_sided = tail::student_critical((2.0 * terms.level).min(1.0), freedom[i]);
-            let equivalent = drifts[i].abs() + one_sided * stderr[i] <= margin;
-            let (trust, square) = believe(drifts[i], stderr[i], scores[i], family.prior(k, terms.noise));
-            findings[k] = Some(Finding {
-                drift: drifts[i],
-                stderr: stderr[i],
-                live: live[(i, i)].max(0.0),
-                width: critical * stderr[i],
-                p_value: p_values[i],
-                drifted: maximum.adjusted[i] <= terms.level,
+            let margin = family.drift(k, options.margin, noise);
+            let one_sided = tail::student_critical((2.0 * level).min(1.0), freedom[i]);
+            let equivalent = drift.abs() + one_sided * stderr <= margin;
+            let (trust, square) = believe(drift, stderr, scores[i], family.prior(k, noise));
+            let live = live[(i, i)].max(0.0);
+            family.measured[k] = Some(Measured { drift, stderr, live, width, margin, critical, square });
+            family.findings[k] = Finding {
+                drift: Some(drift * raw),
+                stderr: Some(stderr * raw),
+                interval: Some([(drift - width) * raw, (drift + width) * raw]),
+                p_value: Some(p_values[i]),
+                drifted: Some(maximum.adjusted[i] <= level),
                 equivalent: (margin > 0.0).then_some(equivalent),
-                margin,
-                critical,
                 trust,
-                square,
-            });
+                ..family.findings[k]
+            };
         }
         // All at once need more than one at a time: with skewed rewards of single rows, the full number rejects
         // twice too often. Sums over the r rows of a round are less skewed, and keep 1 - 1/(2r) of it.
         let shares: f64 = freedom.iter().map(|freedom| freedom.recip()).sum();
-        let kept = 1.0 - 0.5 * (self.spread.independent as f64 / self.pilot.rows).min(1.0);
-        let p_value = wald(&correlation, &drifts, &stderr, kept * freedom.len() as f64 / shares);
-        Tested { findings, p_value, length }
+        let kept = 1.0 - 0.5 * self.independent.min(1.0);
+        family.p_value = wald(&correlation, &ratios, kept * freedom.len() as f64 / shares);
+        family.length = maximum.length_bound(&correlation, ratios.as_slice(), criticals.as_slice(), level);
     }
-}
-
-/// A family's findings.
-#[derive(Debug, Clone)]
-pub(crate) struct Tested {
-    /// None for what cannot be tested.
-    pub(crate) findings: Vec<Option<Finding>>,
-    /// p-value of no drift in any of them.
-    pub(crate) p_value: Option<f64>,
-    /// Bound on √ Σ (Δ / (|Δ̂| + width))² over what was tested.
-    pub(crate) length: f64,
-}
-
-impl Tested {
-    /// Where nothing can be tested.
-    pub(crate) fn nothing(family: &Family) -> Self {
-        Self { findings: vec![None; family.raw.len()], p_value: None, length: 0.0 }
-    }
-
-    /// How many could be tested.
-    pub(crate) fn count(&self) -> usize {
-        self.findings.iter().flatten().count()
-    }
-}
-
-/// E[Δ²] where nothing was measured: even odds of no drift and of one from N(0, τ²).
-pub(crate) fn unmeasured_square(family: &Family, k: usize, noise: f64) -> f64 {
-    0.5 * family.prior(k, noise).powi(2)
 }
 
 /// Δ / se, which is 0 for 0 / 0 and large for an error that is 0.
 fn ratio(drift: f64, stderr: f64) -> f64 {
-    if drift == 0.0 { 0.0 } else { drift.abs() / stderr.max(1e-9 * drift.abs()) }
+    if drift == 0.0 { 0.0 } else { drift / stderr.max(1e-9 * drift.abs()) }
 }
 
 /// Probability of no drift from even odds, and E[Δ²] after the pilot.
@@ -298,19 +253,18 @@ fn believe(drift: f64, stderr: f64, score: f64, prior: f64) -> (f64, f64) {
 }
 
 /// p-value of T² = Δᵀ Σ⁻¹ Δ, where Σ has ν degrees of freedom: T² (ν - m + 1) / (m ν) is F(m, ν - m + 1), as
-/// Hotelling's.
-fn wald(correlation: &Matrix, drifts: &Vector, stderr: &[f64], freedom: f64) -> Option<f64> {
-    if drifts.is_empty() {
+/// Hotelling's. `ratios` are Δ_j / se_j.
+fn wald(correlation: &Matrix, ratios: &Vector, freedom: f64) -> Option<f64> {
+    if ratios.is_empty() {
         return None;
     }
     let eigen = correlation.clone().symmetric_eigen();
     let floor = 1e-10 * eigen.eigenvalues.max();
-    let scores = Vector::from_fn(drifts.len(), |i, _| ratio(drifts[i], stderr[i]) * drifts[i].signum());
     let (mut rank, mut sum) = (0.0, 0.0);
     for (value, vector) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
         if *value > floor {
             rank += 1.0;
-            sum += vector.dot(&scores).powi(2) / value;
+            sum += vector.dot(ratios).powi(2) / value;
         }
     }
     let second = freedom - rank + 1.0;
@@ -339,8 +293,8 @@ mod tests {
 
     #[test]
     fn wald_of_one_score_is_its_t_test() {
-        let p = wald(&Matrix::identity(1, 1), &Vector::from_element(1, -2.0), &[0.8], 12.0).unwrap();
+        let p = wald(&Matrix::identity(1, 1), &Vector::from_element(1, ratio(-2.0, 0.8)), 12.0).unwrap();
         assert!((p - tail::student(2.5, 12.0)).abs() < 1e-12);
-        assert_eq!(wald(&Matrix::identity(3, 3), &Vector::zeros(3), &[1.0; 3], 2.0), None);
+        assert_eq!(wald(&Matrix::identity(3, 3), &Vector::zeros(3), 2.0), None);
     }
 }

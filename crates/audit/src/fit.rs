@@ -1,9 +1,11 @@
 //! Least squares from sums, in units in which every column and the reward have size 1.
 //!
 //! Columns may be 1e-30 and rewards 1e50 in size, and columns may depend on each other. So the Gram matrix is
-//! brought to a unit diagonal, and inverted on the directions that the rows span.
+//! brought to a unit diagonal, and inverted on what the rows span.
 
-use truenorth::{Matrix, RidgeStatistic, Vector};
+use truenorth::RidgeStatistic;
+
+use crate::{Matrix, Vector};
 
 /// Mean squares below this are those of a column of zeros.
 const ZERO: f64 = 1e-120;
@@ -14,7 +16,7 @@ const RANK: f64 = 1e-10;
 /// Share of a contrast outside the rows' span from which it is not identified.
 const OUTSIDE: f64 = 1e-8;
 
-/// How far below 2 the eigenvalue of a shared direction may be.
+/// How far below 2 the eigenvalue of what two spans share may be.
 const SHARED: f64 = 1e-7;
 
 /// Share of a coefficient that has to be identified for it to be spoken of. Levels of a category beside an
@@ -35,19 +37,14 @@ pub(crate) struct Units {
 impl Units {
     /// Root mean squares of the logs, of the pilot where the logs have only zeros, or 1.
     pub(crate) fn of(logs: &RidgeStatistic, pilot: Option<&RidgeStatistic>, scale: f64) -> Self {
-        let mut columns = rms(logs);
-        if let Some(pilot) = pilot {
-            for (unit, live) in columns.iter_mut().zip(rms(pilot)) {
-                *unit = if *unit > 0.0 { *unit } else { live };
-            }
+        let live = pilot.map_or_else(|| vec![1.0; logs.dimension()], rms);
+        let columns = rms(logs).into_iter().zip(live);
+        let columns = columns.map(|(logged, live)| positive(logged, positive(live, 1.0))).collect();
+        let (mut squares, mut rows) = (0.0, 0.0);
+        for data in [Some(logs), pilot].into_iter().flatten() {
+            squares += data.sum_squares().max(0.0);
+            rows += data.count() as f64;
         }
-        for unit in &mut columns {
-            *unit = if *unit > 0.0 { *unit } else { 1.0 };
-        }
-        let (squares, rows) =
-            [Some(logs), pilot].into_iter().flatten().fold((0.0, 0.0), |(squares, rows), data| {
-                (squares + data.sum_squares().max(0.0), rows + data.count() as f64)
-            });
         let reward = if squares > ZERO && rows > 0.0 { (squares / rows).sqrt() } else { 1.0 };
         Self { columns, reward, scale }
     }
@@ -60,12 +57,19 @@ impl Units {
 
 /// Root mean square of each column; 0 for a column of zeros, or without rows.
 pub(crate) fn rms(data: &RidgeStatistic) -> Vec<f64> {
-    let rows = data.count().max(1) as f64;
-    let size = |square: f64| if square / rows > ZERO { (square / rows).sqrt() } else { 0.0 };
-    if data.count() == 0 {
-        return vec![0.0; data.dimension()];
-    }
-    data.gram().diagonal().iter().map(|&square| size(square)).collect()
+    let rows = data.count() as f64;
+    let size = |square: f64| if rows > 0.0 && square / rows > ZERO { (square / rows).sqrt() } else { 0.0 };
+    data.gram().iter().step_by(data.dimension() + 1).map(|&square| size(square)).collect()
+}
+
+/// `value / size`, or 0 where there is no size.
+pub(crate) fn quotient(value: f64, size: f64) -> f64 {
+    if size > 0.0 { value / size } else { 0.0 }
+}
+
+/// `value`, or `otherwise` where it is 0.
+pub(crate) fn positive(value: f64, otherwise: f64) -> f64 {
+    if value > 0.0 { value } else { otherwise }
 }
 
 /// Length of a vector whose entries' squares may overflow.
@@ -80,11 +84,10 @@ pub(crate) fn length(entries: &[f64]) -> f64 {
 /// A regression in the units of [`Units`].
 #[derive(Debug, Clone)]
 pub(crate) struct Fit {
-    pub(crate) count: u64,
     pub(crate) rows: f64,
     /// Coefficients; of all that fit as well, the ones of smallest length.
     pub(crate) estimate: Vector,
-    /// W with W Wᵀ = A⁺, one column for each direction that the rows span.
+    /// W with W Wᵀ = A⁺, one column for each dimension that the rows span.
     pub(crate) whitening: Matrix,
     /// Standard deviation of the residuals, if there are degrees of freedom.
     pub(crate) noise: Option<f64>,
@@ -104,20 +107,17 @@ impl Fit {
         // C_ij = A_ij / (n r_i r_j): at most 1 by Cauchy-Schwarz, and 1 on the diagonal.
         let gram = data.gram();
         let correlation = Matrix::from_fn(d, d, |i, j| {
-            let size = scaled[i] * scaled[j];
-            if size > 0.0 { (gram[(i, j)] / n / size).clamp(-1.0, 1.0) } else { 0.0 }
+            quotient(gram[i * d + j] / n, scaled[i] * scaled[j]).clamp(-1.0, 1.0)
         });
         let eigen = correlation.symmetric_eigen();
         let floor = RANK * eigen.eigenvalues.max().max(0.0);
         let kept: Vec<usize> = (0..d).filter(|&k| eigen.eigenvalues[k] > floor).collect();
-        let span = Matrix::from_fn(d, kept.len(), |i, k| eigen.eigenvectors[(i, kept[k])]);
+        let span = eigen.eigenvectors.select_columns(&kept);
         // A⁺ = Σ_k q_k q_kᵀ / (n l_k), for columns of size 1.
         let root =
             Matrix::from_fn(d, kept.len(), |i, k| span[(i, k)] / (n * eigen.eigenvalues[kept[k]]).sqrt());
-        let live = |i: usize| if sizes[i] > 0.0 { 1.0 / sizes[i] } else { 0.0 };
-        let moment = Vector::from_fn(d, |i, _| {
-            if scaled[i] > 0.0 { data.moment()[i] / scaled[i] / units.reward } else { 0.0 }
-        });
+        let live = |i: usize| quotient(1.0, sizes[i]);
+        let moment = Vector::from_fn(d, |i, _| quotient(data.moment()[i], scaled[i]) / units.reward);
         let projected = root.tr_mul(&moment);
         // RSS = Σ y² - bᵀ A⁺ b.
         let squares = data.sum_squares().max(0.0) / units.reward / units.reward;
@@ -127,7 +127,6 @@ impl Fit {
         let exact = residual < RESOLUTION * squares;
         let estimate = &root * &projected;
         Self {
-            count: data.count(),
             rows: data.count() as f64,
             estimate: Vector::from_fn(d, |i, _| estimate[i] * live(i)),
             whitening: Matrix::from_fn(d, kept.len(), |i, k| root[(i, k)] * live(i)),
@@ -138,7 +137,7 @@ impl Fit {
         }
     }
 
-    /// Number of directions that the rows span.
+    /// Number of dimensions that the rows span.
     pub(crate) fn rank(&self) -> usize {
         self.span.ncols()
     }
@@ -154,16 +153,10 @@ impl Fit {
         if contrast.iter().zip(&self.sizes).any(|(c, &size)| size == 0.0 && c.abs() > 1e-9 * most) {
             return false;
         }
-        let divided = Vector::from_iterator(
-            contrast.len(),
-            contrast.iter().zip(&self.sizes).map(|(c, &size)| if size > 0.0 { c / size } else { 0.0 }),
-        );
-        let most = divided.amax();
-        if most == 0.0 {
-            return false;
-        }
-        let divided = divided / most;
+        let mut divided = Vector::from_fn(contrast.len(), |j, _| quotient(contrast[j], self.sizes[j]));
+        divided /= divided.amax();
         let outside = &divided - &self.span * self.span.tr_mul(&divided);
+        // Not so for a contrast of zeros, which is no number by now.
         outside.norm_squared() <= OUTSIDE * divided.norm_squared()
     }
 
@@ -179,15 +172,10 @@ impl Fit {
     /// vector, or what is left of it on the span that both share, for columns of size 1.
     pub(crate) fn shared(&self, other: &Self) -> Matrix {
         let d = self.sizes.len();
-        let full = |fit: &Self| fit.rank() == d;
-        if full(self) && full(other) {
+        if self.rank() == d && other.rank() == d {
             return Matrix::identity(d, d);
         }
-        let size = |j: usize| match (self.sizes[j], other.sizes[j]) {
-            (mine, _) if mine > 0.0 => mine,
-            (_, theirs) if theirs > 0.0 => theirs,
-            _ => 1.0,
-        };
+        let size = |j: usize| positive(self.sizes[j], positive(other.sizes[j], 1.0));
         // Contrasts c with c / sizes in the span, divided by the common sizes; on the shared part both
         // projectors are 1, so that their sum has the eigenvalue 2 there.
         let projector = |fit: &Self| {
@@ -213,26 +201,18 @@ impl Fit {
         let d = self.sizes.len();
         // The projector on what the rows do not span: entries join the columns of a dependence.
         let outside = Matrix::identity(d, d) - &self.span * self.span.transpose();
-        let mut group: Vec<Option<usize>> = vec![None; d];
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        for j in 0..d {
-            if self.sizes[j] == 0.0 || outside[(j, j)] <= OUTSIDE || group[j].is_some() {
-                continue;
-            }
-            let (mut members, mut next) = (vec![j], 0);
-            group[j] = Some(groups.len());
+        let mut free: Vec<usize> = (0..d).filter(|&j| self.sizes[j] > 0.0).collect();
+        let mut groups = Vec::new();
+        while let Some(first) = free.iter().position(|&j| outside[(j, j)] > OUTSIDE) {
+            let (mut members, mut next) = (vec![free.remove(first)], 0);
             while let Some(&i) = members.get(next) {
+                members.extend(free.extract_if(.., |k| outside[(i, *k)].abs() > OUTSIDE.sqrt()));
                 next += 1;
-                for k in 0..d {
-                    if group[k].is_none() && self.sizes[k] > 0.0 && outside[(i, k)].abs() > OUTSIDE.sqrt() {
-                        group[k] = Some(groups.len());
-                        members.push(k);
-                    }
-                }
             }
             members.sort_unstable();
             groups.push(members);
         }
+        groups.retain(|members| members.len() > 1);
         groups
     }
 }

@@ -3,6 +3,19 @@
 //! [`audit`] takes the statistic of the logs and, if there is any, a little live data; it tests each feature
 //! and each eigen-direction for drift, and says in one sentence what the logs are good for. [`page`] shows it.
 //!
+//! One word for one thing, here and in JSON:
+//!
+//! | word | what it is |
+//! |---|---|
+//! | feature | a column, and its coefficient |
+//! | direction | an eigenvector of the logs' Gram matrix |
+//! | contrast | a linear combination of coefficients that is tested: a feature's or a direction's |
+//! | coverage | the rows that would tell as much about a feature, or along a direction, as the logs do |
+//! | drift | live coefficient minus logged one |
+//! | trust | probability that the logged coefficient still holds |
+//! | standing | what the pilot says about a feature or a direction, in a word |
+//! | worth | the live rounds that would teach as much as the logs do |
+//!
 //! ```
 //! use truenorth::RidgeStatistic;
 //! use truenorth_audit::{Options, Use, audit, page};
@@ -23,8 +36,10 @@ mod audit;
 mod bounds;
 mod certificate;
 mod certificate_file;
+mod directions;
 mod drift;
 mod fit;
+mod live;
 mod maximum;
 mod page;
 mod pair;
@@ -37,11 +52,17 @@ mod view;
 mod words;
 mod worth;
 
+/// A dense matrix, inside of this crate.
+type Matrix = nalgebra::DMatrix<f64>;
+/// A dense vector, inside of this crate.
+type Vector = nalgebra::DVector<f64>;
+
 pub use audit::audit;
 pub use certificate_file::{NotACertificate, certificate_from_toml, certificate_toml, square_matrix};
+pub use directions::directions_figure;
 pub use page::page;
 pub use standing::Standing;
 pub use view::{
-    Audit, Bounds, CertificateView, Direction, Feature, Options, Pair, PairEstimate, Pilot, PilotView, Use,
-    Verdict, Worth,
+    Audit, Bounds, CertificateView, Direction, Feature, Finding, Options, Pair, PairEstimate, Pilot,
+    PilotView, Use, Verdict, Worth,
 };

@@ -1,9 +1,9 @@
 //! The largest of many correlated scores: critical value and step-down p-values (Westfall and Young).
 
+use crate::Matrix;
 use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use truenorth::Matrix;
 
 use crate::tail;
 
@@ -30,9 +30,6 @@ impl Maximum {
     /// cannot show p-values below 1e-4.
     pub(crate) fn of(correlation: &Matrix, scores: &[f64], level: f64) -> Self {
         let m = scores.len();
-        if m == 0 {
-            return Self { critical: 0.0, adjusted: Vec::new() };
-        }
         let mut order: Vec<usize> = (0..m).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
         let sorted = Matrix::from_fn(m, m, |i, j| correlation[(order[i], order[j])]);
@@ -58,30 +55,30 @@ impl Maximum {
         let critical = quantile(maxima, level).map_or(bonferroni, |drawn| drawn.min(bonferroni));
         Self { critical, adjusted }
     }
-}
 
-/// A bound on the length of the drift in units of the budgets, √ Σ (Δ_j / v_j)², that holds with probability
-/// 1 - level, where Δ_j is the estimate with an error drawn anew; not above √m, which the budgets' box gives.
-///
-/// `ratios` are Δ_j / se_j, `budgets` v_j / se_j, and `widths` how much wider than normal each error is.
-pub(crate) fn length_bound(
-    correlation: &Matrix,
-    ratios: &[f64],
-    budgets: &[f64],
-    widths: &[f64],
-    level: f64,
-) -> f64 {
-    let mut squares = Vec::with_capacity(DRAWS);
-    if !ratios.is_empty() {
+    /// A bound on the length of the drift in units of the budgets v_j = |Δ_j| + c_j se_j, √ Σ (Δ_j / v_j)², that
+    /// holds with probability 1 - level, where Δ_j is the estimate with an error drawn anew; not above √m, which
+    /// the budgets' box gives.
+    ///
+    /// `ratios` are Δ_j / se_j, and `criticals` the c_j, which are larger where errors are wider than normal.
+    pub(crate) fn length_bound(
+        &self,
+        correlation: &Matrix,
+        ratios: &[f64],
+        criticals: &[f64],
+        level: f64,
+    ) -> f64 {
+        let mut squares = Vec::with_capacity(DRAWS);
         for_each_draw(correlation, |draw| {
-            let terms = ratios.iter().zip(budgets).zip(widths).zip(draw);
-            squares.push(
-                terms.map(|(((ratio, budget), width), z)| ((ratio + width * z) / budget).powi(2)).sum(),
-            );
+            let terms = ratios.iter().zip(criticals).zip(draw);
+            let square = |((ratio, critical), z): ((&f64, &f64), &f64)| {
+                ((ratio + critical / self.critical * z) / (ratio.abs() + critical)).powi(2)
+            };
+            squares.push(terms.map(square).sum());
         });
+        let most = ratios.len() as f64;
+        quantile(squares, level).map_or(most, |drawn| drawn.min(most)).sqrt()
     }
-    let most = ratios.len() as f64;
-    quantile(squares, level).map_or(most, |drawn| drawn.min(most)).sqrt()
 }
 
 /// What draws exceed with this probability at most; none where there are too few to tell.
@@ -96,6 +93,9 @@ fn quantile(mut draws: Vec<f64>, level: f64) -> Option<f64> {
 /// Draws correlated normal scores, the same ones every time.
 fn for_each_draw(correlation: &Matrix, mut take: impl FnMut(&[f64])) {
     let m = correlation.nrows();
+    if m == 0 {
+        return;
+    }
     let root = root(correlation);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
     let mut draws = Matrix::zeros(m, BLOCK);

@@ -1,8 +1,8 @@
 //! An audit as one self-contained page.
 
-use truenorth_report::{Block, Callout, Error, Page, Section, Tile, Tone};
+use truenorth_report::{Block, Error, Page, Section, Tile, Tone};
 
-use crate::view::{Audit, Feature, PilotView, Use};
+use crate::view::{Audit, PilotView, Use};
 
 mod coverage;
 mod method;
@@ -15,6 +15,9 @@ use words::{amount, counted, number, whole};
 
 /// Rows of a figure; a table may hold more.
 const ROWS: usize = 40;
+
+/// Figures take numbers up to here.
+const LARGEST: f64 = 1e90;
 
 /// The audit of `source` as HTML: verdict, advice, trust, coverage, worth and method.
 ///
@@ -30,11 +33,8 @@ pub fn page(audit: &Audit, source: &str) -> Result<String, Error> {
     if audit.pilot.is_some() && audit.directions.len() > 1 {
         sections.push(section("Trust by direction", trust::directions(audit)?));
     }
-    if let Some(pair) = &audit.pair {
-        let blocks = pair::blocks(pair, audit)?;
-        if !blocks.is_empty() {
-            sections.push(section("The two directions that matter most", blocks));
-        }
+    if let Some(pair) = audit.pair.as_ref().filter(|pair| pair.logs.is_drawable()) {
+        sections.push(section("The two directions that matter most", pair::blocks(pair, audit)?));
     }
     sections.push(section("What the logs are worth", worth::blocks(audit)?));
     sections.push(section("How this was computed", method::blocks(audit)));
@@ -57,6 +57,11 @@ fn named(audit: &Audit) -> Audit {
     audit
 }
 
+/// Names of the features.
+fn names(audit: &Audit) -> Vec<&str> {
+    audit.features.iter().map(|feature| feature.name.as_str()).collect()
+}
+
 fn section(heading: &str, blocks: Vec<Block>) -> Section {
     Section { heading: heading.to_owned(), blocks }
 }
@@ -72,37 +77,26 @@ fn verdict(audit: &Audit) -> Section {
         Use::Some => (Tone::Mixed, "USE SOME"),
         Use::None => (Tone::Bad, "DO NOT USE"),
     };
-    let callout = Callout { tone, word: word.to_owned(), text: audit.verdict.sentence.clone() };
-    let tile = |label: &str, value: String, note: String| Tile { label: label.to_owned(), value, note };
-    let tested = match &audit.pilot {
-        None => tile("Live rows tested", "none".to_owned(), "drift is assumed, not measured".to_owned()),
-        Some(PilotView { rows, independent, .. }) => {
-            let note = if independent == rows {
-                String::new()
-            } else {
-                format!("in {}", counted(*independent, "round"))
-            };
-            tile("Live rows tested", whole(*rows), note)
+    let callout = Block::Callout { tone, word: word.to_owned(), text: audit.verdict.sentence.clone() };
+    let mut live = ("none".to_owned(), "drift is assumed, not measured".to_owned());
+    let (mut features, mut noise) = (String::new(), "standard deviation".to_owned());
+    if let Some(PilotView { rows, independent, noise: live_noise, .. }) = audit.pilot {
+        let rounds = || format!("in {}", counted(independent, "round"));
+        live = (whole(rows), if independent == rows { String::new() } else { rounds() });
+        features = trust::tally(audit.features.iter().map(|feature| &feature.finding));
+        if live_noise.is_finite() {
+            noise = format!("{noise}; {} live", number(live_noise));
         }
-    };
-    let features = match audit.pilot {
-        Some(_) => trust::tally(audit.features.iter().map(Feature::standing)),
-        None => String::new(),
-    };
-    let worth = match audit.worth.after_pilot {
-        Some(_) => format!("{} before, if nothing had drifted", amount(audit.worth.unbiased)),
-        None => format!("{} if nothing has drifted", amount(audit.worth.unbiased)),
-    };
-    let noise = match &audit.pilot {
-        Some(pilot) if pilot.noise.is_finite() => format!("standard deviation; {} live", number(pilot.noise)),
-        _ => "standard deviation".to_owned(),
-    };
-    let tiles = vec![
-        tile("Logged rows", whole(audit.rows), String::new()),
-        tile("Features", whole(audit.dimension as u64), features),
-        tested,
-        tile("Worth in live rounds", amount(audit.worth_rounds), worth),
-        tile("Noise of a reward", number(audit.noise), noise),
+    }
+    let had = if audit.worth.after_pilot.is_some() { "before, if nothing had" } else { "if nothing has" };
+    let worth = format!("{} {had} drifted", amount(audit.worth.unbiased));
+    let tiles = [
+        ("Logged rows", whole(audit.rows), String::new()),
+        ("Features", whole(audit.dimension as u64), features),
+        ("Live rows tested", live.0, live.1),
+        ("Worth in live rounds", amount(audit.worth_rounds), worth),
+        ("Noise of a reward", number(audit.noise), noise),
     ];
-    section("", vec![Block::Callout(callout), Block::Tiles(tiles)])
+    let tiles = tiles.map(|(label, value, note)| Tile { label: label.to_owned(), value, note }).to_vec();
+    section("", vec![callout, Block::Tiles(tiles)])
 }

@@ -1,8 +1,8 @@
 //! Two coefficients for a picture: the two that moved most, or the two that the logs know least.
 
-use truenorth::{Matrix, Vector};
+use crate::{Matrix, Vector};
 
-use crate::drift::{Comparison, Family, Tested};
+use crate::drift::{Comparison, Family};
 use crate::fit::Fit;
 use crate::spectrum::Spectrum;
 use crate::view::{CertificateView, Pair, PairEstimate};
@@ -11,11 +11,10 @@ use crate::view::{CertificateView, Pair, PairEstimate};
 pub(crate) fn moved_most(
     names: &[String],
     family: &Family,
-    tested: &Tested,
     both: &Comparison<'_>,
     certificate: &CertificateView,
 ) -> Option<Pair> {
-    let score = |j: usize| tested.findings[j].map(|finding| finding.drift.abs() / finding.stderr.max(1e-300));
+    let score = |j: usize| family.measured[j].map(|found| found.drift.abs() / found.stderr.max(1e-300));
     let mut order: Vec<(usize, f64)> = (0..names.len()).filter_map(|j| Some((j, score(j)?))).collect();
     order.sort_by(|a, b| b.1.total_cmp(&a.1));
     let &[(first, _), (second, _), ..] = order.as_slice() else { return None };
@@ -39,7 +38,8 @@ pub(crate) fn known_least(
     certificate: &CertificateView,
 ) -> Option<Pair> {
     logs.noise?;
-    let covered = |k: &usize| spectrum.values[*k] > 0.0 && logs.identifies(family.weights(*k).as_slice());
+    let covered =
+        |k: &usize| spectrum.values[*k] > 0.0 && logs.identifies(family.weights.column(*k).as_slice());
     let covered: Vec<usize> = (0..names.len()).filter(covered).collect();
     let &[.., second, first] = covered.as_slice() else { return None };
     let which = [first, second];
@@ -59,7 +59,7 @@ pub(crate) fn known_least(
 
 /// Two combinations of coefficients in the units of the files.
 fn estimate(family: &Family, which: [usize; 2], coefficients: &Vector, covariance: &Matrix) -> PairEstimate {
-    let weights = which.map(|k| family.weights(k) * family.raw[k]);
+    let weights = which.map(|k| family.weights.column(k) * family.raw[k]);
     let between = |i: usize, j: usize| weights[i].dot(&(covariance * &weights[j]));
     PairEstimate {
         estimate: [0, 1].map(|i| weights[i].dot(coefficients)),
@@ -70,12 +70,8 @@ fn estimate(family: &Family, which: [usize; 2], coefficients: &Vector, covarianc
 impl Pair {
     /// Itself, unless a number overflows.
     fn finite(self) -> Option<Self> {
-        let estimates = [Some(self.logs), self.live];
-        let numbers = estimates
-            .iter()
-            .flatten()
-            .flat_map(|part| part.estimate.iter().chain(part.covariance.as_flattened()));
-        let finite = numbers.chain(&self.budgets).all(|number| number.is_finite());
-        finite.then_some(self)
+        let parts = [Some(self.logs), self.live].into_iter().flatten();
+        let numbers = parts.flat_map(|part| [part.estimate, part.covariance[0], part.covariance[1]]);
+        numbers.chain([self.budgets]).flatten().all(f64::is_finite).then_some(self)
     }
 }

@@ -7,36 +7,27 @@
 //! `A⁻¹u_c` is what leaving cluster c out changes. Rows are whitened first, z = Wᵀx with W Wᵀ = A⁻¹, so that A
 //! is the identity and the middle of V is V.
 
+use crate::{Matrix, Vector};
 use nalgebra::Cholesky;
-use truenorth::{Matrix, Vector};
 
-use crate::fit::{Fit, Units};
+use crate::fit::{Fit, Units, quotient};
+use crate::live::Rows;
 
-/// 1 - leverage below which a cluster decides a direction alone.
+/// 1 - leverage below which a cluster decides an axis alone.
 const ALONE: f64 = 1e-8;
 
 /// Rows without rounds are taken this many at a time.
 const BLOCK: usize = 256;
-
-/// The rows of a pilot.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Rows<'a> {
-    pub(crate) features: &'a [f64],
-    pub(crate) rewards: &'a [f64],
-    pub(crate) rounds: Option<&'a [usize]>,
-}
 
 /// Covariance of whitened coefficients, and what is known about it.
 #[derive(Debug, Clone)]
 pub(crate) struct Spread {
     /// V for whitened rows.
     pub(crate) covariance: Matrix,
-    /// Directions that one cluster decides alone: leaving it out leaves nothing to compare with.
-    pub(crate) alone: Vec<Vector>,
+    /// Axes that one cluster decides alone: leaving it out leaves nothing to compare with.
+    alone: Vec<Vector>,
     /// Degrees of freedom of each contrast's variance.
     pub(crate) freedom: Vec<f64>,
-    /// Rounds, or rows.
-    pub(crate) independent: u64,
 }
 
 impl Spread {
@@ -46,86 +37,62 @@ impl Spread {
             covariance: Matrix::identity(fit.rank(), fit.rank()) * fit.resolved.powi(2),
             alone: Vec::new(),
             freedom: vec![fit.freedom(); contrasts],
-            independent: fit.count,
         }
     }
 
     /// From the rows. `contrasts` holds whitened contrasts Wᵀc as columns.
-    pub(crate) fn of(rows: Rows<'_>, fit: &Fit, units: &Units, contrasts: &Matrix) -> Self {
-        let k = fit.rank();
-        let mut unit = contrasts.clone();
-        for mut column in unit.column_iter_mut() {
+    pub(crate) fn of(rows: Rows<'_>, fit: &Fit, units: &Units, mut contrasts: Matrix) -> Self {
+        for mut column in contrasts.column_iter_mut() {
             let norm = column.norm();
             column /= if norm > 0.0 { norm } else { 1.0 };
         }
-        let mut sums = Sums {
-            covariance: Matrix::zeros(k, k),
-            alone: Vec::new(),
-            first: vec![0.0; unit.ncols()],
-            second: vec![0.0; unit.ncols()],
-            contrasts: unit,
+        let covariance = Matrix::zeros(fit.rank(), fit.rank());
+        let mut spread = Self { covariance, alone: Vec::new(), freedom: Vec::new() };
+        // Σ ω and Σ ω² for each contrast.
+        let mut sums = vec![(0.0, 0.0); contrasts.ncols()];
+        let mut add = |omegas: Matrix| {
+            for ((first, second), column) in sums.iter_mut().zip(omegas.column_iter()) {
+                for omega in column.iter() {
+                    *first += omega;
+                    *second += omega * omega;
+                }
+            }
         };
-        let n = rows.rewards.len();
-        let mut order: Vec<usize> = (0..n).collect();
-        let most = fit.freedom();
-        let (independent, factor, most) = if let Some(rounds) = rows.rounds {
+        let mut order: Vec<usize> = (0..rows.rewards.len()).collect();
+        let mut most = fit.freedom();
+        if let Some(rounds) = rows.rounds {
             order.sort_by_key(|&row| rounds[row]);
-            let mut clusters = 0u32;
+            let mut clusters = 0.0f64;
             for cluster in order.chunk_by(|&a, &b| rounds[a] == rounds[b]) {
                 let (z, errors) = whitened(rows, cluster, fit, units);
-                sums.cluster(&z, &errors);
-                clusters += 1;
+                add(spread.cluster(&z, &errors, &contrasts));
+                clusters += 1.0;
             }
-            let g = f64::from(clusters);
-            (u64::from(clusters), (g - 1.0).max(0.0) / g.max(1.0), most.min(g - 1.0))
+            spread.covariance *= (clusters - 1.0).max(0.0) / clusters.max(1.0);
+            most = most.min(clusters - 1.0);
         } else {
             for block in order.chunks(BLOCK) {
                 let (z, errors) = whitened(rows, block, fit, units);
-                sums.rows(z, &errors);
+                add(spread.rows(z, &errors, &contrasts));
             }
-            (n as u64, 1.0, most)
-        };
+        }
         // Few clusters may carry a contrast: (Σ ω)² / Σ ω² of them, one of which the mean takes up, as in Bell
         // and McCaffrey. ω_c is the variance of contrast · u_c if errors are equal and independent.
-        let freedom = sums.first.iter().zip(&sums.second).map(|(first, second)| {
-            let carried = if *second > 0.0 { first * first / second } else { 0.0 };
-            (carried - 1.0).clamp(0.0, most.max(0.0))
-        });
-        let freedom = freedom.collect();
-        Self { covariance: sums.covariance * factor, alone: sums.alone, freedom, independent }
+        let freedom = |(first, second)| (quotient(first * first, second) - 1.0).clamp(0.0, most.max(0.0));
+        spread.freedom = sums.into_iter().map(freedom).collect();
+        spread
     }
 
     /// Whether one cluster alone decides a part of a whitened contrast that matters.
     pub(crate) fn rests_on_one(&self, contrast: &Vector) -> bool {
-        let share: f64 = self.alone.iter().map(|direction| direction.dot(contrast).powi(2)).sum();
+        let share: f64 = self.alone.iter().map(|axis| axis.dot(contrast).powi(2)).sum();
         share > 0.01 * contrast.norm_squared()
     }
-}
 
-/// Whitened rows and their residuals.
-fn whitened(rows: Rows<'_>, which: &[usize], fit: &Fit, units: &Units) -> (Matrix, Vector) {
-    let d = units.columns.len();
-    let x = Matrix::from_fn(which.len(), d, |i, j| rows.features[which[i] * d + j] / units.columns[j]);
-    let rewards = Vector::from_fn(which.len(), |i, _| rows.rewards[which[i]] / units.reward);
-    let errors = rewards - &x * &fit.estimate;
-    (x * &fit.whitening, errors)
-}
-
-/// Sums over clusters.
-struct Sums {
-    covariance: Matrix,
-    alone: Vec<Vector>,
-    /// Σ ω and Σ ω² for each contrast.
-    first: Vec<f64>,
-    second: Vec<f64>,
-    /// Whitened contrasts of length 1.
-    contrasts: Matrix,
-}
-
-impl Sums {
-    /// Rows that are clusters of their own: u = z e / (1 - h) with h = zᵀz, and ω = (cᵀz)² / (1 - h).
-    fn rows(&mut self, mut z: Matrix, errors: &Vector) {
-        let mut projected = &z * &self.contrasts;
+    /// Rows that are clusters of their own: u = z e / (1 - h) with h = zᵀz. Returns ω = (cᵀz)² / (1 - h) of each
+    /// row and contrast, which have length 1.
+    fn rows(&mut self, mut z: Matrix, errors: &Vector, contrasts: &Matrix) -> Matrix {
+        let mut projected = &z * contrasts;
         for i in 0..z.nrows() {
             let slack = 1.0 - z.row(i).norm_squared();
             let mut factor = 0.0;
@@ -139,25 +106,19 @@ impl Sums {
             z.row_mut(i).scale_mut(factor);
         }
         self.covariance.gemm_tr(1.0, &z, &z, 1.0);
-        for (j, column) in projected.column_iter().enumerate() {
-            for entry in column.iter() {
-                self.add(j, entry * entry);
-            }
-        }
+        projected.map(|entry| entry * entry)
     }
 
-    /// Rows of one round.
-    fn cluster(&mut self, z: &Matrix, errors: &Vector) {
+    /// Rows of one round. Returns ω of each contrast.
+    fn cluster(&mut self, z: &Matrix, errors: &Vector, contrasts: &Matrix) -> Matrix {
         let (n, k) = z.shape();
         // The small one of two equal forms: (I - ZZᵀ)⁻¹ on rows, or (I - ZᵀZ)⁻¹ on coefficients.
         let by_rows = n <= k;
-        let slack = if by_rows {
-            Matrix::identity(n, n) - z * z.transpose()
+        let (slack, projected, moment) = if by_rows {
+            (Matrix::identity(n, n) - z * z.transpose(), z * contrasts, errors.clone())
         } else {
-            Matrix::identity(k, k) - z.tr_mul(z)
+            (Matrix::identity(k, k) - z.tr_mul(z), contrasts.clone(), z.tr_mul(errors))
         };
-        let projected = if by_rows { z * &self.contrasts } else { self.contrasts.clone() };
-        let moment = if by_rows { errors.clone() } else { z.tr_mul(errors) };
         let (solved, halves) = match Cholesky::new(slack.clone()) {
             Some(factor) if factor.l_dirty().diagonal().min().powi(2) > ALONE => {
                 let mut halves = projected;
@@ -169,34 +130,36 @@ impl Sums {
                 let eigen = slack.symmetric_eigen();
                 for (value, vector) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
                     if *value <= ALONE {
-                        let direction = if by_rows { z.tr_mul(&vector) } else { vector.into_owned() };
-                        self.alone.push(direction.normalize());
+                        let axis = if by_rows { z.tr_mul(&vector) } else { vector.into_owned() };
+                        self.alone.push(axis.normalize());
                     }
                 }
-                let inverse = |value: f64| if value > ALONE { value.recip() } else { 0.0 };
-                let vectors = &eigen.eigenvectors;
-                let mut turned = vectors.tr_mul(&moment);
-                turned.zip_apply(&eigen.eigenvalues, |entry, value| *entry *= inverse(value));
-                let mut halves = vectors.tr_mul(&projected);
-                for (i, &value) in eigen.eigenvalues.iter().enumerate() {
-                    halves.row_mut(i).scale_mut(inverse(value).sqrt());
+                let inverse = eigen.eigenvalues.map(|value| if value > ALONE { value.recip() } else { 0.0 });
+                let turned = eigen.eigenvectors.tr_mul(&moment).component_mul(&inverse);
+                let mut halves = eigen.eigenvectors.tr_mul(&projected);
+                for (mut row, inverse) in halves.row_iter_mut().zip(inverse.iter()) {
+                    row *= inverse.sqrt();
                 }
-                (vectors * turned, halves)
+                (eigen.eigenvectors * turned, halves)
             }
         };
         let u = if by_rows { z.tr_mul(&solved) } else { solved };
         self.covariance.ger(1.0, &u, &u, 1.0);
         // ω = cᵀZᵀ(I - ZZᵀ)⁻¹Zc = cᵀ(I - ZᵀZ)⁻¹c - 1 for a c of length 1.
-        for (j, column) in halves.column_iter().enumerate() {
-            let squares = column.norm_squared();
-            self.add(j, if by_rows { squares } else { (squares - 1.0).max(0.0) });
-        }
+        Matrix::from_fn(1, halves.ncols(), |_, j| {
+            let squares = halves.column(j).norm_squared();
+            if by_rows { squares } else { (squares - 1.0).max(0.0) }
+        })
     }
+}
 
-    fn add(&mut self, contrast: usize, omega: f64) {
-        self.first[contrast] += omega;
-        self.second[contrast] += omega * omega;
-    }
+/// Whitened rows and their residuals.
+fn whitened(rows: Rows<'_>, which: &[usize], fit: &Fit, units: &Units) -> (Matrix, Vector) {
+    let d = units.columns.len();
+    let x = Matrix::from_fn(which.len(), d, |i, j| rows.features[which[i] * d + j] / units.columns[j]);
+    let rewards = Vector::from_fn(which.len(), |i, _| rows.rewards[which[i]] / units.reward);
+    let errors = rewards - &x * &fit.estimate;
+    (x * &fit.whitening, errors)
 }
 
 #[cfg(test)]
@@ -253,7 +216,7 @@ mod tests {
         let (fit, units) = fitted(example, d, |_| true, None);
         let contrasts = fit.whitening.transpose();
         let rows = Rows { features: &example.features, rewards: &example.rewards, rounds };
-        let spread = Spread::of(rows, &fit, &units, &contrasts);
+        let spread = Spread::of(rows, &fit, &units, contrasts);
         let found = &fit.whitening * &spread.covariance * fit.whitening.transpose();
         assert!((&found - expected).amax() < 1e-10 * expected.amax(), "{found} against {expected}");
         assert!(spread.alone.is_empty());
@@ -277,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_that_decide_a_direction_alone_are_told() {
+    fn clusters_that_decide_an_axis_alone_are_told() {
         // The second feature is there in one row, or one round, only.
         for rounds in [None, Some(vec![0, 0, 1, 1, 2, 2, 2]), Some(vec![3, 0, 1, 1, 2, 3, 3])] {
             let mut features = vec![0.0; 14];
@@ -291,7 +254,7 @@ mod tests {
             let contrasts = fit.whitening.transpose();
             let rows =
                 Rows { features: &example.features, rewards: &example.rewards, rounds: rounds.as_deref() };
-            let spread = Spread::of(rows, &fit, &units, &contrasts);
+            let spread = Spread::of(rows, &fit, &units, contrasts.clone());
             assert_eq!(spread.alone.len(), 1);
             assert!(spread.rests_on_one(&contrasts.column(1).into_owned()));
             assert!(!spread.rests_on_one(&contrasts.column(0).into_owned()));
@@ -308,7 +271,7 @@ mod tests {
         }
         let (fit, units) = fitted(&example, 2, |_| true, None);
         let rows = Rows { features: &example.features, rewards: &example.rewards, rounds: None };
-        let spread = Spread::of(rows, &fit, &units, &fit.whitening.transpose());
+        let spread = Spread::of(rows, &fit, &units, fit.whitening.transpose());
         assert!((spread.freedom[1] - 3.0).abs() < 0.1 && spread.freedom[0] > 380.0, "{:?}", spread.freedom);
     }
 }

@@ -1,6 +1,9 @@
 //! Eigen-directions of a Gram matrix: where the rows are, and how many directions share them.
 
-use truenorth::{Matrix, RidgeStatistic};
+use truenorth::RidgeStatistic;
+
+use crate::Matrix;
+use crate::fit::quotient;
 
 /// Eigenvalues below this share of the largest are rounding.
 const FLOOR: f64 = 1e-12;
@@ -17,14 +20,14 @@ pub(crate) struct Spectrum {
     pub(crate) vectors: Matrix,
     /// The largest mean square of a column.
     pub(crate) unit: f64,
-    rows: f64,
+    pub(crate) rows: f64,
 }
 
 impl Spectrum {
     pub(crate) fn of(data: &RidgeStatistic) -> Self {
         let d = data.dimension();
         let rows = data.count() as f64;
-        let gram = data.gram();
+        let gram = Matrix::from_row_slice(d, d, &data.gram());
         let largest = gram.diagonal().max();
         if rows == 0.0 || largest <= 0.0 {
             return Self { values: vec![0.0; d], vectors: Matrix::identity(d, d), unit: 0.0, rows };
@@ -35,7 +38,7 @@ impl Spectrum {
         let floor = FLOOR * eigen.eigenvalues.max();
         let values = order.iter().map(|&k| eigen.eigenvalues[k]);
         let values = values.map(|value| if value > floor { value } else { 0.0 }).collect();
-        let mut vectors = Matrix::from_fn(d, d, |i, k| eigen.eigenvectors[(i, order[k])]);
+        let mut vectors = eigen.eigenvectors.select_columns(&order);
         for mut vector in vectors.column_iter_mut() {
             let leading = vector[vector.icamax()];
             let sign = if leading < 0.0 { -1.0 } else { 1.0 };
@@ -47,13 +50,13 @@ impl Spectrum {
     /// λ_k / (tr A / (n d)): rows of an evenly spread design that would cover direction k as well.
     pub(crate) fn coverage(&self, k: usize) -> f64 {
         let mean = self.values.iter().sum::<f64>() / self.values.len() as f64;
-        if mean > 0.0 { self.rows * self.values[k] / mean } else { 0.0 }
+        quotient(self.rows * self.values[k], mean)
     }
 
-    /// (Σ λ)² / Σ λ²: how many directions share the coverage.
+    /// (Σ λ)² / Σ λ²: how many directions share the rows.
     pub(crate) fn effective_dimension(&self) -> f64 {
         let squares: f64 = self.values.iter().map(|value| value * value).sum();
-        if squares > 0.0 { self.values.iter().sum::<f64>().powi(2) / squares } else { 0.0 }
+        quotient(self.values.iter().sum::<f64>().powi(2), squares)
     }
 
     /// Whether every direction is covered.
@@ -64,8 +67,7 @@ impl Spectrum {
     /// qᵀ A⁺ q, or nothing where a part of q is not covered.
     pub(crate) fn variance(&self, q: &[f64]) -> Option<f64> {
         let (mut sum, mut outside) = (0.0, 0.0);
-        for (&value, vector) in self.values.iter().zip(self.vectors.column_iter()) {
-            let square = vector.iter().zip(q).map(|(a, b)| a * b).sum::<f64>().powi(2);
+        for (value, square) in self.squares(q) {
             if value > 0.0 {
                 sum += square / (value * self.unit * self.rows);
             } else {
@@ -77,11 +79,14 @@ impl Spectrum {
 
     /// √(qᵀ A q / n): how far a typical row reaches along q.
     pub(crate) fn reach(&self, q: &[f64]) -> f64 {
-        let squares = self.values.iter().zip(self.vectors.column_iter());
-        let sum: f64 = squares
-            .map(|(value, vector)| value * vector.iter().zip(q).map(|(a, b)| a * b).sum::<f64>().powi(2))
-            .sum();
-        (sum * self.unit).sqrt()
+        (self.squares(q).map(|(value, square)| value * square).sum::<f64>() * self.unit).sqrt()
+    }
+
+    /// λ_k and (q_kᵀ q)² for each eigenvector q_k.
+    fn squares(&self, q: &[f64]) -> impl Iterator<Item = (f64, f64)> {
+        self.values.iter().zip(self.vectors.column_iter()).map(move |(&value, vector)| {
+            (value, vector.iter().zip(q).map(|(a, b)| a * b).sum::<f64>().powi(2))
+        })
     }
 }
 
@@ -92,8 +97,7 @@ mod tests {
     #[test]
     fn two_columns_by_hand() {
         // A = [[5, 4], [4, 5]] from 9 rows: eigenvalues 9 and 1 along (1, 1) and (1, -1).
-        let gram = Matrix::from_row_slice(2, 2, &[5.0, 4.0, 4.0, 5.0]);
-        let data = RidgeStatistic::from_sums(9, &gram, &[0.0, 0.0], 0.0).unwrap();
+        let data = RidgeStatistic::from_sums(9, &[5.0, 4.0, 4.0, 5.0], &[0.0, 0.0], 0.0).unwrap();
         let spectrum = Spectrum::of(&data);
         // tr A / (n d) = 5/9, so that 9 and 1 are worth 81/5 and 9/5 rows.
         assert!((spectrum.coverage(0) - 16.2).abs() < 1e-12 && (spectrum.coverage(1) - 1.8).abs() < 1e-12);

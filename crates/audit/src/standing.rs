@@ -1,6 +1,6 @@
 //! What the pilot says about a feature or a direction, in a word.
 
-use crate::view::{Direction, Feature};
+use crate::view::Finding;
 
 /// Trust from which a coefficient that was not found to drift is taken to hold: more likely than not.
 const LIKELY: f64 = 0.5;
@@ -21,16 +21,6 @@ pub enum Standing {
 }
 
 impl Standing {
-    fn new(drifted: Option<bool>, equivalent: Option<bool>, trust: f64) -> Self {
-        match (drifted, equivalent) {
-            (Some(true), Some(true)) => Self::Slight,
-            (Some(true), _) => Self::Drifted,
-            (Some(false), equivalent) if equivalent == Some(true) || trust >= LIKELY => Self::Holds,
-            (Some(false), _) => Self::Undecided,
-            (None, _) => Self::Untested,
-        }
-    }
-
     /// In a word or two.
     pub fn word(self) -> &'static str {
         match self {
@@ -43,16 +33,16 @@ impl Standing {
     }
 }
 
-impl Feature {
-    /// What the pilot says about it.
+impl Finding {
+    /// What the pilot says, in a word.
     pub fn standing(&self) -> Standing {
-        Standing::new(self.drifted, self.equivalent, self.trust)
-    }
-}
-
-impl Direction {
-    /// What the pilot says about it.
-    pub fn standing(&self) -> Standing {
-        Standing::new(self.drifted, self.equivalent, self.trust)
+        match (self.drifted, self.equivalent) {
+            (None, _) => Standing::Untested,
+            (Some(true), Some(true)) => Standing::Slight,
+            (Some(true), _) => Standing::Drifted,
+            (Some(false), Some(true)) => Standing::Holds,
+            (Some(false), _) if self.trust >= LIKELY => Standing::Holds,
+            (Some(false), _) => Standing::Undecided,
+        }
     }
 }

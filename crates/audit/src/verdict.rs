@@ -1,168 +1,113 @@
 //! The answer in a sentence.
 
-use crate::standing::Standing;
-use crate::view::{Audit, Direction, Feature, PilotView, Use, Verdict, Worth};
-use crate::words::{about, count, list, many, number};
+use crate::standing::Standing::{self, Drifted, Holds, Slight, Undecided, Untested};
+use crate::view::{Audit, PilotView, Use, Verdict};
+use crate::words::{about, list, many, number};
 
-/// What the verdict is made from.
-pub(crate) struct Facts<'a> {
-    pub(crate) rows: u64,
-    pub(crate) features: &'a [Feature],
-    pub(crate) directions: &'a [Direction],
-    pub(crate) pilot: Option<&'a PilotView>,
-    pub(crate) worth: &'a Worth,
-    pub(crate) level: f64,
+/// The verdict of an audit that has all its numbers.
+pub(crate) fn verdict(audit: &Audit) -> Verdict {
+    let tested = audit.features.len() - names(audit, &[Untested]).len();
+    let (usable, sentence) = match &audit.pilot {
+        _ if audit.rows == 0 => (Use::None, "Use none of the logs: they have no rows.".to_owned()),
+        Some(pilot) if tested > 0 => measured(audit, pilot, tested),
+        pilot => (Use::Some, unmeasured(audit, pilot.as_ref())),
+    };
+    Verdict { usable, sentence }
 }
 
-impl<'a> Facts<'a> {
-    /// The facts of an audit whose verdict is still open.
-    pub(crate) fn of(audit: &'a Audit) -> Self {
-        Self {
-            rows: audit.rows,
-            features: &audit.features,
-            directions: &audit.directions,
-            pilot: audit.pilot.as_ref(),
-            worth: &audit.worth,
-            level: audit.level,
-        }
-    }
+/// Names of the features that stand like this.
+fn names<'a>(audit: &'a Audit, standings: &[Standing]) -> Vec<&'a str> {
+    let features = audit.features.iter().filter(|feature| standings.contains(&feature.finding.standing()));
+    features.map(|feature| feature.name.as_str()).collect()
+}
 
-    fn names(&self, which: impl Fn(&Feature) -> bool) -> Vec<&'a str> {
-        self.features.iter().filter(|feature| which(feature)).map(|feature| feature.name.as_str()).collect()
-    }
-
-    /// Features with a drift that is real.
-    pub(crate) fn drifted(&self) -> Vec<&'a str> {
-        self.names(|feature| feature.drifted == Some(true))
-    }
-
-    /// Features without, whose logged coefficient is more likely to hold than not.
-    pub(crate) fn held(&self) -> Vec<&'a str> {
-        self.names(|feature| feature.standing() == Standing::Holds)
-    }
-
-    /// All other features.
-    pub(crate) fn undecided(&self) -> Vec<&'a str> {
-        self.names(|feature| matches!(feature.standing(), Standing::Undecided | Standing::Untested))
-    }
-
-    pub(crate) fn verdict(&self) -> Verdict {
-        let tested = self.features.iter().any(|feature| feature.drifted.is_some());
-        let (usable, sentence) = match self.pilot {
-            _ if self.rows == 0 => (Use::None, "Use none of the logs: they have no rows.".to_owned()),
-            Some(pilot) if tested => self.measured(pilot),
-            pilot => (Use::Some, self.unmeasured(pilot)),
+fn measured(audit: &Audit, pilot: &PilotView, tested: usize) -> (Use, String) {
+    let [large, drifted, held, open] = [&[Drifted][..], &[Drifted, Slight], &[Holds], &[Undecided, Untested]]
+        .map(|these| names(audit, these));
+    let d = audit.features.len();
+    let features = many(d as u64, "feature");
+    let after = audit.worth.after_pilot.unwrap_or(0.0);
+    let worthless = after < 0.01 * audit.worth.unbiased && 2 * drifted.len() >= d;
+    let seen = seen(pilot);
+    // A drift that is real but small leaves the logs useful.
+    let count = drifted.len();
+    let (usable, reason) = if large.len() == tested || worthless {
+        let all = if count == d { "all".to_owned() } else { count.to_string() };
+        (Use::None, format!("{all} of {features} have drifted in {seen} ({})", list(&drifted)))
+    } else if count > 0 {
+        let have = if count == 1 { "has" } else { "have" };
+        (Use::Some, format!("{count} of {features} {have} drifted in {seen} ({})", list(&drifted)))
+    } else if pilot.p_value.is_some_and(|p| p <= audit.level) {
+        let along = audit.directions.iter().filter(|direction| direction.finding.drifted == Some(true));
+        let most = match along.count() {
+            0 => String::new(),
+            along => format!(", most in {}", many(along as u64, "combination")),
         };
-        Verdict { usable, sentence }
-    }
-
-    fn measured(&self, pilot: &PilotView) -> (Use, String) {
-        let (drifted, held, undecided) = (self.drifted(), self.held(), self.undecided());
-        let (d, tested) = (self.features.len(), self.features.iter().filter(|f| f.drifted.is_some()).count());
-        let after = self.worth.after_pilot.unwrap_or(0.0);
-        let worthless = after < 0.01 * self.worth.unbiased && 2 * drifted.len() >= d;
-        let seen = seen(pilot);
-        let worth = format!("the logs are worth about {} live rounds", about(after));
-        let open =
-            if undecided.is_empty() { String::new() } else { format!("; undecided: {}", list(&undecided)) };
-        let holding = if held.is_empty() {
-            String::new()
-        } else {
-            format!("; {} still {}", list(&held), if held.len() == 1 { "holds" } else { "hold" })
-        };
-        // A drift that is real but small leaves the logs useful.
-        let large = self.names(|feature| feature.standing() == Standing::Drifted);
-        if large.len() == tested || worthless {
-            let all = if drifted.len() == d { "all".to_owned() } else { drifted.len().to_string() };
-            let sentence = format!(
-                "Use none of the logs: {all} of {} have drifted in {seen} ({}){holding}{open}; {worth}.",
-                many(d as u64, "feature"),
-                list(&drifted)
-            );
-            return (Use::None, sentence);
-        }
-        if !drifted.is_empty() {
-            let have = if drifted.len() == 1 { "has" } else { "have" };
-            let sentence = format!(
-                "Use some of the logs: {} of {} {have} drifted in {seen} ({}){holding}{open}; {worth}.",
-                drifted.len(),
-                many(d as u64, "feature"),
-                list(&drifted)
-            );
-            return (Use::Some, sentence);
-        }
-        // No single feature: all of them together may still show it.
-        let together = pilot.p_value.is_some_and(|p| p <= self.level);
-        let along = self.directions.iter().filter(|direction| direction.drifted == Some(true)).count();
-        if together {
-            let most = match along {
-                0 => "all of them together do".to_owned(),
-                along => format!("all of them together do, most in {}", many(along as u64, "combination")),
-            };
-            let sentence = format!(
-                "Use some of the logs: no single one of the {} shows drift in {seen}, but {most}{holding}{open}; {worth}.",
-                many(d as u64, "feature")
-            );
-            return (Use::Some, sentence);
-        }
+        let alone = format!("no single one of the {features} shows drift in {seen}");
+        (Use::Some, format!("{alone}, but all of them together do{most}"))
+    } else {
+        let none = format!("none of the {features} shows drift in {seen}");
         if 2 * held.len() < d {
-            let sentence = format!(
-                "Use some of the logs: none of the {} shows drift in {seen}, but most of them cannot be decided yet{holding}{open}; {worth}.",
-                many(d as u64, "feature")
-            );
-            return (Use::Some, sentence);
+            (Use::Some, none + ", but most of them cannot be decided yet")
+        } else {
+            (Use::All, format!("{none}; {}", power(audit)))
         }
-        let sentence = format!(
-            "Use all of the logs: none of the {} shows drift in {seen}; {}{open}; {worth}.",
-            many(d as u64, "feature"),
-            self.power()
-        );
-        (Use::All, sentence)
-    }
+    };
+    let (word, held) = match usable {
+        Use::All => ("all", Vec::new()),
+        Use::Some => ("some", held),
+        Use::None => ("none", held),
+    };
+    let hold = if held.len() == 1 { "holds" } else { "hold" };
+    let holding = if held.is_empty() { String::new() } else { format!("; {} still {hold}", list(&held)) };
+    let open = if open.is_empty() { String::new() } else { format!("; undecided: {}", list(&open)) };
+    let worth = format!("the logs are worth about {} live rounds", about(after));
+    (usable, format!("Use {word} of the logs: {reason}{holding}{open}; {worth}."))
+}
 
-    /// How much "no drift" says: shown to be small, or merely not shown to differ.
-    fn power(&self) -> String {
-        let tested: Vec<&Feature> = self.features.iter().filter(|f| f.drifted.is_some()).collect();
-        let small = tested.iter().filter(|feature| feature.equivalent == Some(true)).count();
-        match (small, tested.len() - small) {
-            (_, 0) => format!("all {small} tested are shown to be within the margin"),
-            (0, _) => {
-                "but the live data are too few to show for any that its drift is within the margin".to_owned()
-            }
-            (small, other) => format!(
-                "{small} of them {} shown to be within the margin, the other {other} {} only not shown to differ",
-                if small == 1 { "is" } else { "are" },
-                if other == 1 { "is" } else { "are" },
-            ),
+/// How much "no drift" says: shown to be small, or merely not shown to differ.
+fn power(audit: &Audit) -> String {
+    let tested = audit.features.iter().filter(|feature| feature.finding.drifted.is_some());
+    let small = tested.clone().filter(|feature| feature.finding.equivalent == Some(true)).count();
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    match (small, tested.count() - small) {
+        (small, 0) => format!("all {small} tested are shown to be within the margin"),
+        (0, _) => {
+            "but the live data are too few to show for any that its drift is within the margin".to_owned()
         }
+        (small, other) => format!(
+            "{small} of them {} shown to be within the margin, the other {other} {} only not shown to differ",
+            are(small),
+            are(other)
+        ),
     }
+}
 
-    fn unmeasured(&self, pilot: Option<&PilotView>) -> String {
-        let least = self.features.iter().min_by(|a, b| a.coverage.total_cmp(&b.coverage));
-        let least = least.map_or(String::new(), |feature| {
-            format!(" (least of all {}, as {} rows would)", feature.name, about(feature.coverage))
-        });
-        let hint = match pilot {
-            None => "bring live data with --pilot to find out".to_owned(),
-            Some(pilot) => format!("the pilot's {} are too few to tell", many(pilot.rows, "row")),
-        };
-        format!(
-            "Use some of the logs, with care: their {} cover {}{least} and are worth about {} live rounds if nothing has drifted, but {} under a drift of {}; {hint}.",
-            count(self.rows) + if self.rows == 1 { " row" } else { " rows" },
-            many(self.features.len() as u64, "feature"),
-            about(self.worth.unbiased),
-            about(self.worth.under_stated_drift),
-            number(self.worth.stated_drift),
-        )
-    }
+fn unmeasured(audit: &Audit, pilot: Option<&PilotView>) -> String {
+    let coverages = audit.features.iter().map(|feature| (feature.finding.coverage, &feature.name));
+    let least = coverages.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(String::new(), |(coverage, name)| {
+        format!(" (least of all {name}, as {} rows would)", about(coverage))
+    });
+    let hint = match pilot {
+        None => "bring a pilot, a little live data, to find out".to_owned(),
+        Some(pilot) => format!("the pilot's {} are too few to tell", many(pilot.rows, "row")),
+    };
+    format!(
+        "Use some of the logs, with care: their {} cover {}{least} and are worth about {} live rounds if nothing has \
+         drifted, but {} under a drift of {}; {hint}.",
+        many(audit.rows, "row"),
+        many(audit.features.len() as u64, "feature"),
+        about(audit.worth.unbiased),
+        about(audit.worth.under_stated_drift),
+        number(audit.worth.stated_drift),
+    )
 }
 
 /// How much live data there was.
 fn seen(pilot: &PilotView) -> String {
     let rows = many(pilot.rows, "live row");
     if pilot.independent == pilot.rows {
-        rows
-    } else {
-        format!("{rows} of {}", many(pilot.independent, "round"))
+        return rows;
     }
+    format!("{rows} of {}", many(pilot.independent, "round"))
 }

@@ -59,13 +59,13 @@ pub struct Audit {
     pub noise: f64,
     /// Length of the logs' coefficients.
     pub norm: f64,
-    /// (Σ eigenvalues)² / Σ eigenvalues² of the logs' Gram matrix: how many directions share the coverage.
+    /// (Σ eigenvalues)² / Σ eigenvalues² of the logs' Gram matrix: how many directions share the rows.
     pub effective_dimension: f64,
     /// What the logs are worth in live rounds: after the pilot's findings, or under the stated drift.
     pub worth_rounds: f64,
     /// One entry for each column, in their order.
     pub features: Vec<Feature>,
-    /// One entry for each eigen-direction of the logs' coverage, best covered first.
+    /// One entry for each eigen-direction of the logs, best covered first.
     pub directions: Vec<Direction>,
     /// A bound on the drift that holds with probability 1 - level after a pilot, the stated drift otherwise.
     pub certificate: CertificateView,
@@ -91,7 +91,7 @@ pub struct Audit {
 /// Whether to use the logs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// All directions, some of them, or none.
+    /// All features, some of them, or none.
     #[serde(rename = "use")]
     pub usable: Use,
     /// The verdict in a sentence.
@@ -102,9 +102,9 @@ pub struct Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Use {
-    /// No direction shows drift.
+    /// No feature shows drift.
     All,
-    /// Some directions do.
+    /// Some do, or nothing has tested them.
     Some,
     /// The logs say nothing about live rewards.
     None,
@@ -117,20 +117,40 @@ pub struct Feature {
     pub name: String,
     /// The logs' coefficient.
     pub estimate: f64,
-    /// Root mean square of the column, in the pilot if there is one: a drift times this is what it does to a
-    /// typical reward.
+    /// What is known about it.
+    #[serde(flatten)]
+    pub finding: Finding,
+}
+
+/// One eigen-direction of the logs' Gram matrix.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Direction {
+    /// Unit vector over the features.
+    pub weights: Vec<f64>,
+    /// What is known about it.
+    #[serde(flatten)]
+    pub finding: Finding,
+}
+
+/// What logs and pilot say about the coefficient of a feature, or along a direction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Finding {
+    /// Root mean square of the column, or of the rows along the direction, in the pilot if there is one: a drift
+    /// times this is what it does to a typical reward.
     pub typical: f64,
-    /// What the logs know: the number of rows of typical size of this feature alone that would tell as much.
+    /// What the logs know. Of a feature: the number of rows of typical size of this feature alone that would tell as
+    /// much. Of a direction: the same for rows of evenly spread features; more than there are where the logs look
+    /// most.
     pub coverage: f64,
     /// Live coefficient minus logged one; none without a pilot, or where the pilot cannot tell.
     pub drift: Option<f64>,
     /// Its standard error.
     pub stderr: Option<f64>,
-    /// Simultaneous interval of the drift at the stated level.
+    /// Interval of the drift at the stated level, simultaneous over all features, or over all directions.
     pub interval: Option<[f64; 2]>,
-    /// Two-sided p-value of no drift, for this feature alone.
+    /// Two-sided p-value of no drift, for this one alone.
     pub p_value: Option<f64>,
-    /// The drift is real: false alarms over all features together have the stated level.
+    /// The drift is real: false alarms over all features together, or all directions, have the stated level.
     pub drifted: Option<bool>,
     /// The drift is shown to be smaller than the margin.
     pub equivalent: Option<bool>,
@@ -138,36 +158,10 @@ pub struct Feature {
     pub trust: f64,
 }
 
-/// One eigen-direction of the logs' coverage.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Direction {
-    /// Unit vector over the features.
-    pub weights: Vec<f64>,
-    /// Root mean square of the rows along this direction.
-    pub typical: f64,
-    /// Rows of evenly spread features that would tell as much about this direction; more than there are where
-    /// the logs look most.
-    pub coverage: f64,
-    /// As for a feature.
-    pub drift: Option<f64>,
-    /// As for a feature.
-    pub stderr: Option<f64>,
-    /// As for a feature, simultaneous over the directions.
-    pub interval: Option<[f64; 2]>,
-    /// As for a feature.
-    pub p_value: Option<f64>,
-    /// As for a feature; false alarms over all directions together have the stated level.
-    pub drifted: Option<bool>,
-    /// As for a feature.
-    pub equivalent: Option<bool>,
-    /// As for a feature.
-    pub trust: f64,
-}
-
 /// ‖drift‖ in the matrix is at most rho.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CertificateView {
-    /// M, for features as they are in the files.
+    /// M, for features as they are in the files; diagonal.
     pub matrix: Vec<Vec<f64>>,
     /// ρ.
     pub rho: f64,

@@ -1,19 +1,21 @@
 //! `truenorth audit`: which directions of the logs can be trusted, how much they are worth, which certificate to
 //! use.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use truenorth::theory::{FallbackParams, OnlineFallback};
-use truenorth_audit::{Audit, Options, Pilot, audit, certificate_toml, page};
-use truenorth_logs::{Layout, Problem, Recipe, Summary};
+use truenorth_app::audit::{Audited, LeftOut, Pilot, audit};
+use truenorth_app::{Error, Source};
+use truenorth_audit::Options;
+use truenorth_logs::{Layout, Summary};
+use truenorth_paper::theory::{FallbackParams, OnlineFallback};
+use truenorth_report::numbers::{count, many, p_value, significant};
 
+use crate::demo::wrapped;
 use crate::failure::Failure;
-use crate::output::{check_apart, check_file, write_whole};
-use crate::summarize::{FormatChoice, format, many, thousands};
+use crate::output::{check_apart, check_file, json, write_and_tell};
+use crate::summarize::{FormatChoice, format};
 use crate::table;
 
 #[derive(Debug, Args)]
@@ -61,51 +63,28 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let beside = arguments.out.as_ref().map(|report| report.with_file_name("certificate.toml"));
     let certificate = arguments.certificate.as_ref().or(beside.as_ref());
     check_files(arguments, certificate)?;
     let summary = Summary::read(&arguments.summary)?;
-    let wrong = |error: truenorth::Error| Failure::in_file(&arguments.summary, error);
-    let logs = summary.statistic().map_err(wrong)?;
-    let pilot = arguments.pilot.as_deref().map(|path| read_pilot(arguments, &summary, path)).transpose()?;
-    let options = Options {
-        level: arguments.level,
-        margin: arguments.margin,
-        drift: arguments.drift,
-        horizon: arguments.horizon,
-        actions: arguments.actions,
-        constant: arguments.constant,
-    };
-    let names = summary.names();
-    let found =
-        bounded(&options).and_then(|()| audit(&logs, &names, summary.scale(), pilot.as_ref(), &options));
-    let found = found.map_err(|error| match error {
-        truenorth::Error::Parameter { .. } => Failure::Call(error.to_string()),
-        error => wrong(error),
-    })?;
+    let audited = audited(arguments, &summary)?;
     let source = arguments.summary.display().to_string();
     if let Some(path) = certificate {
-        let text = certificate_toml(&found.certificate, &names, &source);
-        write_whole(path, text.as_bytes())?;
-        eprintln!("wrote {}", path.display());
+        write_and_tell(path, audited.certificate_toml(&source).as_bytes())?;
     }
     if let Some(path) = &arguments.out {
-        // Buckets of a hash say little without what fell into them.
-        let mut labelled = found.clone();
-        for (feature, label) in labelled.features.iter_mut().zip(summary.labels()) {
-            feature.name = label;
-        }
-        let html = page(&labelled, &source).map_err(Failure::drawing("the report"))?;
-        write_whole(path, html.as_bytes())?;
-        eprintln!("wrote {}", path.display());
+        let html = audited.page(&source).map_err(Failure::drawing("the report"))?;
+        write_and_tell(path, html.as_bytes())?;
     }
     if arguments.json {
-        serde_json::to_writer(&mut *output, &found).map_err(|error| Failure::Output(error.into()))?;
-        writeln!(output).map_err(Failure::Output)
-    } else {
-        write!(output, "{}", text(&found, &summary)).map_err(Failure::Output)
+        return json(&audited.found);
     }
+    let mut printed = text(&audited);
+    if audited.found.pilot.is_none() && audited.found.rows > 0 {
+        let _ = writeln!(printed, "\nnext: truenorth audit {source} --pilot LIVE_ROWS");
+    }
+    Ok(printed)
 }
 
 /// Both files can be written, and none over another.
@@ -116,122 +95,103 @@ fn check_files(arguments: &Arguments, certificate: Option<&PathBuf>) -> Result<(
         }
         check_file(path)?;
     }
-    match (&arguments.out, certificate) {
-        (Some(report), Some(path)) if report == path => {
+    match certificate.filter(|_| arguments.out.as_ref() == certificate) {
+        None => Ok(()),
+        Some(path) => {
             let same = path.display();
             Err(Failure::Call(format!("{same} cannot be both the report and the certificate")))
         }
-        _ => Ok(()),
     }
 }
 
-/// The theory would leave its bounds out without a word.
-fn bounded(options: &Options) -> truenorth::Result<()> {
-    let &Options { horizon, actions, constant, .. } = options;
-    OnlineFallback::new(FallbackParams { horizon, actions, dimension: 1, delta_online: 0.5, constant })?;
-    Ok(())
+fn audited(arguments: &Arguments, summary: &Summary) -> Result<Audited, Failure> {
+    let &Arguments { level, margin, drift, horizon, actions, constant, format, .. } = arguments;
+    let options = Options { level, margin, drift, horizon, actions, constant };
+    let pilot = arguments.pilot.as_deref();
+    if let Some(path) = pilot {
+        check_pilot(path, arguments.round.is_some(), summary)?;
+    }
+    let source = |path: &Path| {
+        let source = Source::Path(path.to_owned());
+        Pilot::Source { source, format: format.0, round: arguments.round.as_deref() }
+    };
+    // The theory would leave its bounds out without a word.
+    let bounded = FallbackParams { horizon, actions, dimension: 1, delta_online: 0.5, constant };
+    OnlineFallback::new(bounded)?;
+    let audited = audit(summary, pilot.map(source), &options).map_err(|error| match error {
+        Error::Core(error) if !matches!(error, truenorth::Error::Parameter { .. }) => {
+            Failure::in_file(&arguments.summary, error)
+        }
+        error => error.into(),
+    })?;
+    if let Some(path) = pilot {
+        warn(path, &audited.left_out);
+    }
+    Ok(audited)
 }
 
-fn read_pilot(arguments: &Arguments, summary: &Summary, path: &Path) -> Result<Pilot, Failure> {
+/// What a pilot cannot be, and what it cannot have rounds of.
+fn check_pilot(path: &Path, rounds: bool, summary: &Summary) -> Result<(), Failure> {
     if path.is_dir() {
         return Err(Failure::folder(path));
     }
-    if Summary::is_summary(path) {
-        if arguments.round.is_some() {
-            return Err(Failure::in_file(path, "`--round` needs rows, but this is a summary of them"));
-        }
-        let live = Summary::read(path)?;
-        summary.recipe().check_live(live.recipe()).map_err(|reason| Failure::in_file(path, reason))?;
-        let known: BTreeSet<&str> = summary.features().iter().map(|feature| feature.name.as_str()).collect();
-        let numbers = numbers(live.recipe()).len();
-        let unknown = live.features().iter().skip(numbers).filter(|f| !known.contains(f.name.as_str()));
-        warn_unknown(&many(unknown.count() as u64, "feature"), path);
-        let statistic = live.statistic_as(summary).map_err(|error| Failure::in_file(path, error))?;
-        return Ok(Pilot::Statistic(statistic));
+    if rounds && Summary::is_summary(path) {
+        return Err(Failure::in_file(path, "`--round` needs rows, but this is a summary of them"));
     }
-    if arguments.round.is_some() && matches!(summary.recipe().layout, Layout::Events { .. }) {
+    if rounds && matches!(summary.recipe().layout, Layout::Events { .. }) {
         return Err(Failure::in_file(path, "`--round` needs a table, but the logs are events"));
     }
-    let read = |round: Option<&str>| summary.read_rows(path, arguments.format.0, round);
-    let rows = match &arguments.round {
-        Some(round) => read(Some(round)),
-        None if summary.names().iter().any(|name| name == ROUND) => read(None),
-        None => match read(Some(ROUND)) {
-            Err(error) if matches!(&error.problem, Problem::NoColumn { name, .. } if name == ROUND) => {
-                read(None)
-            }
-            rows => rows,
-        },
-    }?;
-    warn_unknown(&(many(rows.unknown, "value") + " of features"), path);
-    if rows.rejected > 0 {
-        eprintln!("truenorth: {}: left out {}", path.display(), many(rows.rejected, "row"));
-    }
-    Ok(Pilot::Rows { features: rows.features, rewards: rows.rewards, rounds: rows.rounds })
+    Ok(())
 }
 
-/// `what` begins with its number.
-fn warn_unknown(what: &str, path: &Path) {
-    if !what.starts_with("0 ") {
-        eprintln!("truenorth: {}: ignored {what} that the logs never had", path.display());
+fn warn(path: &Path, left_out: &LeftOut) {
+    for (count, what, done, which) in [
+        (left_out.features, "feature", "ignored", " that the logs never had"),
+        (left_out.values, "value", "ignored", " of features that the logs never had"),
+        (left_out.rows, "row", "left out", ""),
+    ] {
+        if count > 0 {
+            eprintln!("truenorth: {}: {done} {}{which}", path.display(), many(count, what));
+        }
     }
 }
-
-/// Columns of numbers.
-fn numbers(recipe: &Recipe) -> &[String] {
-    match &recipe.layout {
-        Layout::Table { numbers, .. } => numbers,
-        Layout::Events { .. } => &[],
-    }
-}
-
-/// Column that is taken for the rounds where none is named.
-const ROUND: &str = "round";
 
 /// Features that are printed, the most telling first; all are in the JSON and on the page.
 const PRINTED: usize = 40;
 
-fn text(audit: &Audit, summary: &Summary) -> String {
+fn text(Audited { found: audit, labels, .. }: &Audited) -> String {
     let mut text = wrapped(&audit.verdict.sentence) + "\n";
-    let labels = summary.labels();
     let tested = audit.pilot.is_some();
-    let mut header = vec!["feature".to_owned(), "rows' worth".to_owned()];
-    if tested {
-        header.splice(1..1, ["verdict", "drift", "std err", "p"].map(str::to_owned));
-        header.push("trust".to_owned());
-    }
-    let mut rows = vec![header];
     let mut order: Vec<usize> = (0..audit.features.len()).collect();
     if order.len() > PRINTED {
-        let key = |&j: &usize| match &audit.features[j] {
-            feature if tested => feature.p_value.unwrap_or(1.0),
-            feature => feature.coverage,
+        let key = |&j: &usize| match &audit.features[j].finding {
+            finding if tested => finding.p_value.unwrap_or(1.0),
+            finding => finding.coverage,
         };
         order.sort_by(|a, b| key(a).total_cmp(&key(b)));
         let which = if tested { "that changed most clearly" } else { "that the logs know least" };
-        let count = order.len();
-        let _ = writeln!(text, "The {PRINTED} of {count} features {which}:\n");
+        let _ = writeln!(text, "The {PRINTED} of {} features {which}:\n", order.len());
         order.truncate(PRINTED);
     }
-    for j in order {
-        let feature = &audit.features[j];
-        let mut row = vec![shortened(&labels[j]), table::number(feature.coverage)];
-        if tested {
-            let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), significant);
-            row.splice(
-                1..1,
-                [
-                    feature.standing().word().to_owned(),
-                    number(feature.drift),
-                    number(feature.stderr),
-                    feature.p_value.map_or_else(|| "-".to_owned(), probability),
-                ],
-            );
-            row.push(format!("{:.0} %", 100.0 * feature.trust));
+    let rows = order.into_iter().map(|j| {
+        let finding = &audit.features[j].finding;
+        let (name, coverage) = (shortened(&labels[j]), table::number(finding.coverage));
+        if !tested {
+            return vec![name, coverage];
         }
-        rows.push(row);
-    }
-    text += &table::text(&rows);
+        let or_none = |shown: Option<String>| shown.unwrap_or_else(|| "-".to_owned());
+        vec![
+            name,
+            finding.standing().word().to_owned(),
+            or_none(finding.drift.map(significant)),
+            or_none(finding.stderr.map(significant)),
+            or_none(finding.p_value.map(|p| p_value(p, 4))),
+            coverage,
+            format!("{:.0} %", 100.0 * finding.trust),
+        ]
+    });
+    let all = ["feature", "verdict", "drift", "std err", "p", "rows' worth", "trust"];
+    text += &if tested { table::text(all, rows) } else { table::text([all[0], all[5]], rows) };
     let _ = writeln!(
         text,
         "\n{}, {}, effective dimension {:.1}, noise {}, length of the coefficients {}",
@@ -242,21 +202,20 @@ fn text(audit: &Audit, summary: &Summary) -> String {
         significant(audit.norm)
     );
     let worth = &audit.worth;
-    let after = worth
-        .after_pilot
-        .map_or_else(String::new, |after| format!(", {} after the pilot", table::number(after)));
+    let after = worth.after_pilot.map(|after| format!(", {} after the pilot", table::number(after)));
     text += &wrapped(&format!(
         "Worth in live rounds: {} if nothing has drifted, {} if coefficients have moved by {} in an unknown \
-         direction{after}.",
+         direction{}.",
         table::number(worth.unbiased),
         table::number(worth.under_stated_drift),
-        significant(worth.stated_drift)
+        significant(worth.stated_drift),
+        after.unwrap_or_default()
     ));
     if let Some(bounds) = &audit.bounds {
         text += &wrapped(&format!(
             "The paper's bounds for {} rounds of {} actions: {} with the logs, {} without; its condition for logs \
              that pay {}.",
-            thousands(bounds.horizon),
+            count(bounds.horizon),
             bounds.actions,
             table::number(bounds.with_logs),
             table::number(bounds.without_logs),
@@ -267,8 +226,7 @@ fn text(audit: &Audit, summary: &Summary) -> String {
         text.push('\n');
     }
     for advice in &audit.advice {
-        let lines = wrapped(&format!("* {advice}"));
-        text += &(lines.trim_end().replace('\n', "\n  ") + "\n");
+        text += &(wrapped(&format!("* {advice}")).trim_end().replace('\n', "\n  ") + "\n");
     }
     text
 }
@@ -282,26 +240,4 @@ fn shortened(name: &str) -> String {
     }
     let (start, end) = (&name[..MOST / 2], &name[name.len() - MOST / 2 + 1..]);
     start.iter().chain(&['…']).chain(end).collect()
-}
-
-/// Three digits that count, without a power of ten where that is readable.
-fn significant(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 {
-        return "0".to_owned();
-    }
-    if !(1e-5..1e6).contains(&size) {
-        return format!("{value:.2e}");
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 7")]
-    let decimals = (2.0 - size.log10().floor()).clamp(0.0, 7.0) as usize;
-    format!("{value:.decimals$}")
-}
-
-fn probability(p: f64) -> String {
-    if p < 0.0001 { "<0.0001".to_owned() } else { format!("{p:.4}") }
-}
-
-fn wrapped(text: &str) -> String {
-    crate::demo::wrapped(text)
 }

@@ -2,19 +2,16 @@
 
 mod pictures;
 
-use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use rayon::prelude::*;
-use truenorth::{Certificate, Preset};
-use truenorth_logs::{Selection, Table};
-use truenorth_sim::{Compared, Comparison, Contest, Entrants, Entry, RecordedOutcome, RecordedRows};
+use truenorth::Preset;
+use truenorth_app::compare::{Columns, Compared, Comparison, Contest, Drift, POLICIES, Told};
+use truenorth_app::{Source, Work};
 
-use crate::certificate_file;
-use crate::experiment::{STOP, catch_interrupts, progress_bar};
+use crate::experiment::watched;
 use crate::failure::Failure;
-use crate::output::make_folder;
+use crate::output::{json, make_folder};
 use crate::table;
 
 #[derive(Debug, Args)]
@@ -69,135 +66,53 @@ pub(crate) struct Arguments {
 /// What `--help` says about the names, below the options.
 pub(crate) fn policies_help() -> String {
     let (told, left): (Vec<Preset>, Vec<Preset>) = Preset::ALL
-        .into_iter()
-        .filter(|preset| !Contest::POLICIES.contains(preset))
-        .partition(|preset| preset.params(1).is_ok_and(|params| Contest::is_told(&params)));
+        .iter()
+        .filter(|preset| !POLICIES.contains(preset))
+        .partition(|preset| preset.needs_certificate());
     let names =
         |presets: &[Preset]| presets.iter().map(|preset| preset.name()).collect::<Vec<_>>().join(", ");
     format!(
         "Policies:\n  played unless others are named: {}\n  also: {}\n  with --drift or --certificate: {} (min-ucb for actions that \
          are unit vectors)",
-        names(&Contest::POLICIES),
+        names(&POLICIES),
         names(&left),
         names(&told),
     )
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<(), Failure> {
-    check(arguments)?;
-    let data = read(arguments)?;
-    let entries = entries(arguments, &data)?;
-    if let Some(folder) = &arguments.out {
-        make_folder(folder)?;
-    }
-    let outcomes = play(arguments, &data, &entries)?;
-    let comparison = data.summarise(&entries, &outcomes, arguments.seeds)?;
-    if let Some(folder) = &arguments.out {
-        for path in pictures::draw(folder, &data, &entries, &outcomes, &comparison)? {
-            eprintln!("wrote {}", path.display());
-        }
-    }
-    if arguments.json {
-        serde_json::to_writer(&mut *output, &comparison).map_err(|error| Failure::Output(error.into()))?;
-        writeln!(output).map_err(Failure::Output)
-    } else {
-        write!(output, "{}", text(&data, &comparison)).map_err(Failure::Output)
-    }
-}
-
-fn read(arguments: &Arguments) -> Result<Contest, Failure> {
-    let all = Selection::new(&arguments.features, &arguments.reward);
-    let offline = arguments.offline.as_deref();
-    let offline =
-        offline.map(|path| Table::read(path, &all.clone().without(&arguments.round))).transpose()?;
-    let selection = match &offline {
-        Some(offline) => Selection::named(&offline.names, &arguments.reward),
-        None => all,
-    };
-    let online = Table::read(&arguments.online, &selection.with_round(&arguments.round))?;
-    let shown = |path: Option<&PathBuf>| path.map_or_else(String::new, |path| path.display().to_string());
-    let (logged, live) = (shown(arguments.offline.as_ref()), shown(Some(&arguments.online)));
-    let offline = offline.as_ref().map(|table| rows(&logged, table));
-    let rounds = online.rows_by_round().unwrap_or_default();
-    Ok(Contest::new(online.names.clone(), offline, rows(&live, &online), &rounds)?)
-}
-
-fn rows<'a>(name: &'a str, table: &'a Table) -> RecordedRows<'a> {
-    RecordedRows { name, features: &table.features, rewards: &table.rewards }
-}
-
-/// Numbers that do not fit in the units of the call; the library would name them in its own.
-fn check(arguments: &Arguments) -> Result<(), Failure> {
-    let numbers =
-        [("--noise", arguments.noise), ("--norm-bound", arguments.norm_bound), ("--drift", arguments.drift)];
-    for (name, value) in numbers {
-        if let Some(value) = value.filter(|value| !(0.0..=1e50).contains(value)) {
-            return Err(Failure::Call(format!(
-                "`{name}` must be at least 0 and at most 1e50, but is {value}"
-            )));
-        }
-    }
-    if let Some(wrong) = arguments.scales.iter().find(|&&scale| !(scale > 0.0 && scale <= 1e9)) {
-        return Err(Failure::Call(format!(
-            "a factor of `--scales` must be positive and at most 1e9, but is {wrong}"
-        )));
-    }
-    Ok(())
-}
-
-fn entries(arguments: &Arguments, data: &Contest) -> Result<Vec<Entry>, Failure> {
-    let entrants = Entrants {
-        policies: arguments.policies.clone().unwrap_or_else(|| Contest::POLICIES.to_vec()),
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let Arguments { features, reward, round, offline, online, out, .. } = arguments;
+    let file = arguments.certificate.clone().map(Drift::File);
+    let told = Told {
+        policies: arguments.policies.clone(),
+        seeds: arguments.seeds,
         scales: arguments.scales.clone(),
         noise: arguments.noise,
         norm_bound: arguments.norm_bound,
+        drift: file.or(arguments.drift.map(Drift::Length)),
     };
-    data.entries(&entrants, |preset| match (&arguments.certificate, arguments.drift) {
-        (Some(path), _) => certificate_file::read(path, Some(&data.names), data.unit.recip()),
-        (None, Some(drift)) => Certificate::isotropic(data.recording.dimension, drift * data.unit)
-            .map_err(|error| truenorth_sim::Error::InPolicy { name: preset.name().to_owned(), error }.into()),
-        (None, None) => Err(Failure::Call(format!(
-            "policy {:?} has to be told how far the logs may have drifted: give `--drift` or `--certificate`",
-            preset.name()
-        ))),
-    })
-}
-
-/// What each policy earned, seed by seed.
-fn play(
-    arguments: &Arguments,
-    data: &Contest,
-    entries: &[Entry],
-) -> Result<Vec<Vec<RecordedOutcome>>, Failure> {
-    let threads = usize::from(arguments.threads);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(Failure::threads)?;
-    let jobs: Vec<(usize, u64)> =
-        (0..entries.len()).flat_map(|entry| (0..arguments.seeds).map(move |seed| (entry, seed))).collect();
-    catch_interrupts();
-    let progress = progress_bar(jobs.len(), 0);
-    let played: Result<Vec<RecordedOutcome>, Failure> = pool.install(|| {
-        jobs.par_iter()
-            .with_max_len(1)
-            .map(|&(entry, seed)| {
-                let outcome = data.recording.play(entries[entry].params.clone(), seed, &STOP)?;
-                progress.inc(1);
-                outcome.ok_or(Failure::Interrupted { finished: 0, total: 0, folder: None })
-            })
-            .collect()
-    });
-    progress.finish_and_clear();
-    let mut played = played?.into_iter();
-    let seeds = usize::try_from(arguments.seeds).unwrap_or(usize::MAX);
-    Ok(entries.iter().map(|_| played.by_ref().take(seeds).collect()).collect())
+    // Before files are read, which may take long.
+    told.check()?;
+    let source = |path: &PathBuf| Source::Path(path.clone());
+    let columns = Columns { features, reward, round };
+    let contest = Contest::read(columns, offline.as_ref().map(source), source(online))?;
+    let entries = contest.entries(&told)?;
+    if let Some(folder) = out {
+        make_folder(folder)?;
+    }
+    let play = |work: Work<'_>| contest.play(&entries, told.seeds, work);
+    let comparison = watched(usize::from(arguments.threads), None, play)?;
+    if let Some(folder) = out {
+        pictures::draw(folder, &contest, &entries, &comparison)?;
+    }
+    if arguments.json { json(&comparison) } else { Ok(text(&contest, &comparison)) }
 }
 
 fn text(data: &Contest, comparison: &Comparison) -> String {
-    let mut rows: Vec<Vec<String>> =
-        vec![["policy", "score", "mean reward", "regret", "µs a round"].map(str::to_owned).to_vec()];
     let mut order: Vec<&Compared> = comparison.policies.iter().collect();
     order.sort_by(|a, b| b.mean_reward.total_cmp(&a.mean_reward));
-    for row in order {
-        rows.push(vec![
+    let rows = order.into_iter().map(|row| {
+        vec![
             row.name.clone(),
             row.score.map_or_else(|| "-".to_owned(), |score| format!("{score:.3}")),
             match comparison.seeds {
@@ -206,8 +121,9 @@ fn text(data: &Contest, comparison: &Comparison) -> String {
             },
             table::number(row.regret),
             table::number(row.seconds * 1e6 / comparison.rounds as f64),
-        ]);
-    }
+        ]
+    });
+    let table = table::text(["policy", "score", "mean reward", "regret", "µs a round"], rows);
     let logs = match data.logs.count() {
         0 => "no logs".to_owned(),
         count => table::counted(count, "logged row"),
@@ -224,10 +140,9 @@ fn text(data: &Contest, comparison: &Comparison) -> String {
         )
     };
     format!(
-        "{logs}, {} in {}, {}\n\n{}\n{scores}\n",
+        "{logs}, {} in {}, {}\n\n{table}\n{scores}\n",
         table::counted(comparison.rounds as u64, "live round"),
         table::counted(comparison.seeds, "order"),
         table::counted(data.names.len() as u64, "feature"),
-        table::text(&rows),
     )
 }

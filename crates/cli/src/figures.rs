@@ -1,17 +1,14 @@
 //! From what was played to files: results.json and the figures.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use truenorth::Preset;
-use truenorth_report::{
-    Curves, CurvesFigure, CurvesPanel, Palette, Series, Share, ShareColors, Shares, SharesFigure,
-    SharesPanel, png,
-};
-use truenorth_sim::{Figure, FigureResult, PolicyResult, Results};
+use truenorth_app::experiment::Played;
+use truenorth_report::{Curves, CurvesPanel, Palette, Series, Share, Shares, SharesPanel, png};
+use truenorth_sim::{Figure, FigureResult, PolicyResult, Shares as Decided};
 
-use crate::experiment::Played;
 use crate::failure::Failure;
-use crate::output::write_whole;
+use crate::output::{json, write_and_tell};
 
 /// Pixels of a PNG for each unit of its SVG.
 const SCALE: f32 = 2.0;
@@ -20,37 +17,27 @@ const TELLING: [&str; 2] = ["ellipsoidal-minucb", "ellipsoidal-minucb-3d"];
 
 /// The same colour for a policy in every figure.
 pub(crate) fn palette() -> Palette {
-    Palette::new(Preset::ALL.map(Preset::name))
+    Palette::new(Preset::names())
 }
 
-/// Writes results.json and every figure; returns the paths.
-pub(crate) fn write(figures: &[Figure], played: &Played, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let mut written = Vec::new();
-    for (index, (figure, result)) in figures.iter().zip(&played.results.figures).enumerate() {
-        written.extend(write_figure(folder, &figure.name, &regret_svg(figure, result)?)?);
-        if let Some(svg) = decisions_svg(figure, &played.shares[index])? {
-            written.extend(write_figure(folder, &format!("{}-decisions", figure.name), &svg)?);
+/// How a file is written: with a word about it, or without.
+pub(crate) type Write = fn(&Path, &[u8]) -> Result<(), Failure>;
+
+/// Writes results.json and every figure.
+pub(crate) fn write(figures: &[Figure], played: &Played, folder: &Path) -> Result<(), Failure> {
+    for ((figure, result), shares) in figures.iter().zip(&played.results.figures).zip(&played.shares) {
+        write_figure(folder, &figure.name, &regret_svg(figure, result)?, write_and_tell)?;
+        if let Some(svg) = decisions_svg(figure, shares)? {
+            write_figure(folder, &format!("{}-decisions", figure.name), &svg, write_and_tell)?;
         }
     }
-    let results = folder.join("results.json");
-    write_whole(&results, results_json(&played.results)?.as_bytes())?;
-    written.push(results);
-    Ok(written)
-}
-
-/// `results.json`.
-pub(crate) fn results_json(results: &Results) -> Result<String, Failure> {
-    let mut text = serde_json::to_string(results).map_err(|error| Failure::Output(error.into()))?;
-    text.push('\n');
-    Ok(text)
+    write_and_tell(&folder.join("results.json"), json(&played.results)?.as_bytes())
 }
 
 /// Writes one figure as SVG and as PNG.
-pub(crate) fn write_figure(folder: &Path, name: &str, svg: &str) -> Result<[PathBuf; 2], Failure> {
-    let paths = ["svg", "png"].map(|ending| folder.join(format!("{name}.{ending}")));
-    write_whole(&paths[0], svg.as_bytes())?;
-    write_whole(&paths[1], &png(svg, SCALE).map_err(Failure::drawing(name))?)?;
-    Ok(paths)
+pub(crate) fn write_figure(folder: &Path, name: &str, svg: &str, write: Write) -> Result<(), Failure> {
+    write(&folder.join(format!("{name}.svg")), svg.as_bytes())?;
+    write(&folder.join(format!("{name}.png")), &png(svg, SCALE).map_err(Failure::drawing(name))?)
 }
 
 /// Cumulative regret of every policy: mean and 10-90 % band, a plot for each panel.
@@ -74,57 +61,47 @@ pub(crate) fn regret_svg(figure: &Figure, result: &FigureResult) -> Result<Strin
         panels: panels.collect(),
         ..Curves::default()
     };
-    Ok(CurvesFigure::new(curves).map_err(Failure::drawing(&figure.name))?.svg())
+    curves.svg().map_err(Failure::drawing(&figure.name))
 }
 
 /// Which layer and which branch decided over time, for the most telling policy of each panel.
-pub(crate) fn decisions_svg(
-    figure: &Figure,
-    shares: &[Vec<truenorth_sim::Shares>],
-) -> Result<Option<String>, Failure> {
+pub(crate) fn decisions_svg(figure: &Figure, shares: &[Vec<Decided>]) -> Result<Option<String>, Failure> {
     // Layers first, branches after them. A layer has the same colour in every panel, so all panels show
     // the same layers.
     let plays = |layer: &usize| {
-        let mut parts = shares.iter().flatten().flat_map(truenorth_sim::Shares::layers);
+        let mut parts = shares.iter().flatten().flat_map(|shares: &Decided| &shares.layers);
         parts.any(|part| part.get(*layer).is_some_and(|&count| count > 0))
     };
-    let used: Vec<usize> = (0..64).filter(plays).collect();
-    let span = used.first().copied().unwrap_or(0)..=used.last().copied().unwrap_or(0);
+    let first = (0..64).find(plays).unwrap_or(0);
+    let last = (0..64).rfind(plays).unwrap_or(0);
     let (mut panels, mut branches, mut telling) = (Vec::new(), Vec::new(), None);
     for (panel, shares) in figure.panels.iter().zip(shares) {
         let place = |name: &str| panel.policies.iter().position(|policy| policy.name == name);
         let Some(policy) = TELLING.into_iter().find_map(place) else { continue };
         let shares = &shares[policy];
-        telling = Some(panel.policies[policy].name.clone());
-        let parts = shares.informed().len();
+        telling = Some(&panel.policies[policy].name);
+        let parts = shares.informed.len();
         let x: Vec<f64> =
             (0..parts).map(|part| (part as f64 + 0.5) * panel.horizon as f64 / parts as f64).collect();
-        let by_layer = |layer: usize| {
-            shares
-                .layers()
-                .iter()
-                .map(|part| part.get(layer).map_or(0.0, |&count| count as f64))
-                .collect::<Vec<_>>()
+        let layer = |layer: usize| {
+            let size = |part: &Vec<u64>| part.get(layer).map_or(0.0, |&count| count as f64);
+            Share { name: format!("layer {layer}"), size: shares.layers.iter().map(size).collect() }
         };
-        let layers =
-            span.clone().map(|layer| Share { name: format!("layer {layer}"), size: by_layer(layer) });
         panels.push(SharesPanel {
             title: format!("{}: by layer", panel.name),
             x: x.clone(),
-            shares: layers.collect(),
-            colors: ShareColors::Ramp,
+            shares: (first..=last).map(layer).collect(),
+            palette: None,
         });
-        let pooled: Vec<f64> = shares.informed().iter().map(|&count| count as f64).collect();
-        let all = shares.layers().iter().map(|part| part.iter().sum::<u64>() as f64);
+        let pooled: Vec<f64> = shares.informed.iter().map(|&count| count as f64).collect();
+        let all = shares.layers.iter().map(|part| part.iter().sum::<u64>() as f64);
         let online = all.zip(&pooled).map(|(all, pooled)| all - pooled).collect();
+        let shares = [("pooled", pooled), ("online", online)];
         branches.push(SharesPanel {
             title: format!("{}: by branch", panel.name),
             x,
-            shares: vec![
-                Share { name: "pooled".to_owned(), size: pooled },
-                Share { name: "online".to_owned(), size: online },
-            ],
-            colors: ShareColors::Names(Palette::new(["online", "pooled"])),
+            shares: shares.map(|(name, size)| Share { name: name.to_owned(), size }).to_vec(),
+            palette: Some(Palette::new(["online", "pooled"])),
         });
     }
     let Some(name) = telling else { return Ok(None) };
@@ -135,5 +112,5 @@ pub(crate) fn decisions_svg(
         y_label: "share of decisions".to_owned(),
         panels,
     };
-    Ok(Some(SharesFigure::new(shares).map_err(Failure::drawing(&figure.name))?.svg()))
+    shares.svg().map(Some).map_err(Failure::drawing(&figure.name))
 }

@@ -1,10 +1,8 @@
 //! The idea in two dimensions: what logs, certificate and live data say about the parameter.
 
-use truenorth::{
-    Actions, Certificate, CertificateRule, Layering, Observation, Offline, OfflineRegion, Params, Policy,
-    Preset, RidgeStatistic,
-};
-use truenorth_report::{Ellipses, EllipsesFigure, EllipsesPanel, Outline, OutlineStyle};
+use truenorth::{Actions, Certificate, Drift, Intervals, Method, Offline, Policy, Pooling, RidgeStatistic};
+use truenorth_paper::theory::OfflineRegion;
+use truenorth_report::{Ellipses, EllipsesPanel, Outline};
 
 use crate::failure::Failure;
 
@@ -18,17 +16,16 @@ const CORNERS: usize = 90;
 
 /// Offline, certificate and online region after 0, 10, 100 and 1000 live rounds.
 pub(crate) fn svg() -> Result<String, Failure> {
-    let panels = panels().map_err(|error| Failure::drawing("idea")(error))?;
     let ellipses = Ellipses {
         title: "What is known about two coefficients: the logs are sharp, but the second has drifted since"
             .to_owned(),
         x_label: "first coefficient".to_owned(),
         y_label: "second coefficient".to_owned(),
         truth_name: "live truth".to_owned(),
-        panels,
+        panels: panels().map_err(Failure::drawing("idea"))?,
         ..Ellipses::default()
     };
-    Ok(EllipsesFigure::new(ellipses).map_err(Failure::drawing("idea"))?.svg())
+    ellipses.svg().map_err(Failure::drawing("idea"))
 }
 
 fn panels() -> truenorth::Result<Vec<EllipsesPanel>> {
@@ -48,15 +45,10 @@ fn panels() -> truenorth::Result<Vec<EllipsesPanel>> {
         logs.observe(&x, reward(&x, LOGGED, i))?;
     }
     let certificate = Certificate::from_budgets(&[0.05, 1.0])?.with_radius(1.0)?;
-    let params = Params {
-        layering: Layering::Flat,
-        noise: Some(NOISE),
-        norm_bound: Some(1.0),
-        certificate: CertificateRule::Fixed(certificate.clone()),
-        offline: logs,
-        ..Preset::EllipsoidalMinUcb.params(2)?
-    };
-    let mut policy = Policy::new(params)?;
+    let pooled = Intervals::Pooled { pooling: Pooling::Full, drift: Drift::Told, fallback: true };
+    let settings = Policy::builder(2).method(Method::Flat(pooled)).certificate(certificate.clone());
+    let settings = settings.exploration_scale(1.0).noise(NOISE).norm_bound(1.0).logs(logs);
+    let mut policy = settings.build()?;
     let mut panels = Vec::new();
     for round in 0..=PICTURES[PICTURES.len() - 1] {
         if PICTURES.contains(&round) {
@@ -65,40 +57,32 @@ fn panels() -> truenorth::Result<Vec<EllipsesPanel>> {
         let features: Vec<f64> = (0..5).flat_map(|action| direction(5 * round + action)).collect();
         let actions = Actions::new(&features, 2)?;
         let choice = policy.choose(actions)?;
-        let x = actions.features(choice.action);
-        policy.learn(Observation {
-            decision: choice.decision,
-            features: x,
-            reward: reward(x, LIVE, round),
-        })?;
+        policy.learn(choice.rewarded(actions, reward(actions.row(choice.action), LIVE, round)))?;
     }
     Ok(panels)
 }
 
 fn panel(policy: &Policy, certificate: &Certificate, round: usize) -> truenorth::Result<EllipsesPanel> {
-    let Params { ridge, delta, .. } = *policy.params();
-    let (noise, norm_bound) = (policy.noise(), policy.norm_bound());
-    let live =
-        policy.layers().next().map_or_else(|| RidgeStatistic::new(2), |layer| Ok(layer.data.clone()))?;
-    let live = Offline::new(&live, ridge)?;
+    let settings = policy.settings();
+    let live = Offline::new(policy.layers()[0].data, settings.ridge)?;
+    let live_radius = live.radius(policy.noise(), policy.norm_bound(), settings.delta / 3.0);
+    let (logs, radius) = (policy.offline(), policy.offline_radius());
     // A certificate that allows no drift leaves the ellipse of the regression alone.
     let still = certificate.clone().with_radius(0.0)?;
-    let offline_radius = policy.offline_radius();
-    let outline = |name: &str, fit: &Offline, certificate: &Certificate, radius: f64, style| {
+    let outline = |name: &str, fit: &Offline, certificate: &Certificate, radius: f64, dashed| {
         let region = OfflineRegion::new(fit, certificate, radius)?;
         let point = |i: usize| {
             let angle = std::f64::consts::TAU * i as f64 / CORNERS as f64;
             region.extreme_point(&[angle.cos(), angle.sin()]).map(|point| (point[0], point[1]))
         };
         let points = (0..CORNERS).map(point).collect::<truenorth::Result<_>>()?;
-        Ok::<_, truenorth::Error>(Outline { name: name.to_owned(), points, center: None, style })
+        Ok::<_, truenorth::Error>(Outline { name: name.to_owned(), points, center: None, dashed })
     };
-    let live_radius = live.radius(noise, norm_bound, delta / 3.0);
-    let mut outlines = vec![
-        outline("logs + allowed drift", policy.offline(), certificate, offline_radius, OutlineStyle::Filled)?,
-        outline("logs", policy.offline(), &still, offline_radius, OutlineStyle::Dashed)?,
+    let outlines = vec![
+        outline("logs + allowed drift", logs, certificate, radius, false)?,
+        outline("logs", logs, &still, radius, true)?,
+        outline("live data", &live, &still, live_radius, false)?,
     ];
-    outlines.push(outline("live data", &live, &still, live_radius, OutlineStyle::Filled)?);
     let title = format!("after {round} live rounds");
     Ok(EllipsesPanel { title, outlines, truth: Some((LIVE[0], LIVE[1])) })
 }

@@ -5,16 +5,13 @@
 
 mod audit;
 mod bounds;
-mod certificate_file;
 mod compare;
 mod demo;
 mod experiment;
-mod experiment_file;
 mod failure;
 mod figures;
 mod hardness;
 mod idea;
-mod journal;
 mod output;
 mod problem;
 mod replay;
@@ -135,20 +132,18 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, output: &mut impl io::Write) -> Result<(), Failure> {
-    match &cli.command {
-        Command::Demo { out, threads } => demo::run(out, usize::from(*threads), output),
-        Command::Replay { problem } => replay::run(problem, output),
-        Command::Reproduce(arguments) => reproduce::run(arguments, output),
+    let printed = match &cli.command {
+        Command::Demo { out, threads } => demo::run(out, usize::from(*threads))?,
+        // Round by round: there may be many.
+        Command::Replay { problem } => return replay::run(problem, output),
+        Command::Reproduce(arguments) => reproduce::run(arguments)?,
         Command::Simulate { file, runs, work } => {
-            let mut figure = experiment_file::read(file)?;
-            for panel in &mut figure.panels {
-                panel.runs = runs.unwrap_or(panel.runs);
-            }
-            reproduce::run_figures(&[figure], work, output)
+            reproduce::run_figures(&[truenorth_app::experiment::read(file, *runs)?], work)?
         }
-        Command::Compare(arguments) => compare::run(arguments, output),
-        Command::Audit(arguments) => audit::run(arguments, output),
-        Command::Summarize(arguments) => summarize::run(arguments, output),
-        Command::Bounds(arguments) => bounds::run(arguments, output),
-    }
+        Command::Compare(arguments) => compare::run(arguments)?,
+        Command::Audit(arguments) => audit::run(arguments)?,
+        Command::Summarize(arguments) => summarize::run(arguments)?,
+        Command::Bounds(arguments) => bounds::run(arguments)?,
+    };
+    output.write_all(printed.as_bytes()).map_err(Failure::Output)
 }

@@ -1,27 +1,23 @@
-//! Files that are whole or not there.
+//! Files that are whole or not there, and what is printed.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use serde::Serialize;
+use truenorth_app::Error;
+pub(crate) use truenorth_app::make_folder;
 use truenorth_logs::part;
 
 use crate::failure::Failure;
 
-/// Makes a folder for results, and tells early if nothing can be written there.
-pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(folder).map_err(Failure::write(folder))?;
-    let probe = folder.join(".truenorth-probe");
-    File::create(&probe).and_then(|_| fs::remove_file(&probe)).map_err(Failure::write(folder))
-}
-
 /// Tells early if a file cannot be written, before hours of work or another file are spent on it.
 pub(crate) fn check_file(path: &Path) -> Result<(), Failure> {
     if path.is_dir() {
-        return Err(Failure::write(path)(io::ErrorKind::IsADirectory.into()));
+        return Err(Error::write(path)(io::ErrorKind::IsADirectory.into()).into());
     }
     let part = part(path);
-    File::create(&part).and_then(|_| fs::remove_file(&part)).map_err(Failure::write(path))
+    Ok(File::create(&part).and_then(|_| fs::remove_file(&part)).map_err(Error::write(path))?)
 }
 
 /// Refuses to write over a file that is read.
@@ -36,5 +32,18 @@ pub(crate) fn check_apart(path: &Path, input: &Path) -> Result<(), Failure> {
 
 /// Writes a file, whole or not at all.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    truenorth_logs::write_whole(path, content).map_err(Failure::write(path))
+    Ok(truenorth_logs::write_whole(path, content).map_err(Error::write(path))?)
+}
+
+/// Writes a file, and says so.
+pub(crate) fn write_and_tell(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    write_whole(path, content)?;
+    eprintln!("wrote {}", path.display());
+    Ok(())
+}
+
+/// A result as a line of JSON.
+pub(crate) fn json(result: &impl Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string(result).map_err(|error| Failure::Output(error.into()))?;
+    Ok(text + "\n")
 }

@@ -1,26 +1,23 @@
 //! A recorded problem: a folder with `problem.json`, `offline.csv` and `rounds.jsonl`.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
-use truenorth::{
-    Branches, Certificate, CertificateRule, Epochs, Explore, Layering, Params, Pooling, RidgeStatistic,
-    Schedule, Width,
-};
+use truenorth::switches::{Branches, Certification, Layering, Switches, Width};
+use truenorth::{Certificate, Epochs, Explore, Method, Policy, Pooling, RidgeStatistic, Schedule, Settings};
+use truenorth_app::{Error, certificate};
 use truenorth_audit::square_matrix;
 use truenorth_logs::{Batches, Problem, Selection};
 
-use crate::certificate_file;
 use crate::failure::Failure;
 
 /// `problem.json`, as written.
 #[derive(Debug, Deserialize)]
-struct Switches {
+struct Written {
     horizon: u64,
     noise: f64,
     norm_bound: f64,
@@ -77,113 +74,63 @@ enum CertificateSwitch {
     Adaptive,
 }
 
-/// One line of `rounds.jsonl`.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Round {
-    /// A feature vector for each action.
-    pub(crate) actions: Vec<Vec<f64>>,
-    /// What each action would have paid; none where the reward never came.
-    pub(crate) rewards: Vec<Option<f64>>,
-}
-
-/// Reads the policy's parameters, logs included.
-pub(crate) fn read_params(folder: &Path) -> Result<Params, Failure> {
+/// Reads what the policy is made from, logs included.
+pub(crate) fn read_settings(folder: &Path) -> Result<Settings, Failure> {
     let path = folder.join("problem.json");
-    let text = fs::read_to_string(&path).map_err(Failure::file(&path))?;
-    let switches: Switches = serde_json::from_str(&text).map_err(|error| Failure::json(&path, 1, &error))?;
-    let (names, offline) = read_logs(&folder.join("offline.csv"))?;
-    let dimension = offline.dimension();
-    let certificate = match switches.certificate {
-        None => CertificateRule::None,
+    let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
+    let problem: Written = serde_json::from_str(&text).map_err(|error| Failure::json(&path, 1, &error))?;
+    let (names, logs) = read_logs(&folder.join("offline.csv"))?;
+    let wrong = |error: truenorth::Error| Failure::in_file(&path, error);
+    let (mut rule, mut told) = (Certification::Told, None);
+    match problem.certificate {
+        None => {}
         Some(CertificateEntry::File(file)) => {
-            CertificateRule::Fixed(certificate_file::read(&folder.join(file), Some(&names), 1.0)?)
+            told = Some(certificate::read(&folder.join(file), Some(&names), 1.0)?);
         }
-        Some(CertificateEntry::Switch(CertificateSwitch::Fixed { matrix, rho })) => CertificateRule::Fixed(
-            certificate(&matrix, rho).map_err(|reason| Failure::in_file(&path, reason))?,
-        ),
+        Some(CertificateEntry::Switch(CertificateSwitch::Fixed { matrix, rho })) => {
+            let matrix = square_matrix(&matrix).map_err(|reason| Failure::in_file(&path, reason))?;
+            told = Some(Certificate::from_matrix(&matrix, rho).map_err(wrong)?);
+        }
         Some(CertificateEntry::Switch(CertificateSwitch::Learned { epochs })) => {
-            CertificateRule::Learned(epochs.map_or(Epochs::Doubling, Epochs::Given))
+            rule = Certification::Learned(epochs.map_or(Epochs::Doubling, Epochs::Given));
         }
-        Some(CertificateEntry::Switch(CertificateSwitch::Adaptive)) => CertificateRule::Adaptive,
-    };
-    Ok(Params {
-        dimension,
-        horizon: Some(switches.horizon),
-        noise: Some(switches.noise),
-        norm_bound: Some(switches.norm_bound),
-        ridge: switches.ridge,
-        delta: switches.delta,
-        schedule: switches.schedule,
-        layering: switches.layering,
-        branches: switches.branches,
-        pooling: switches.pooling,
-        certificate,
-        width: switches.width.unwrap_or(Width::Confidence),
-        explore: switches.explore.unwrap_or(Explore::Ucb),
-        seed: switches.seed.unwrap_or(0),
-        exploration_scale: switches.exploration_scale.unwrap_or(1.0),
-        offline,
-    })
-}
-
-fn certificate(rows: &[Vec<f64>], rho: f64) -> Result<Certificate, String> {
-    Certificate::new(square_matrix(rows)?, rho).map_err(|error| error.to_string())
+        Some(CertificateEntry::Switch(CertificateSwitch::Adaptive)) => rule = Certification::Adaptive,
+    }
+    let method = Method::try_from(Switches {
+        layering: problem.layering,
+        branches: problem.branches,
+        pooling: problem.pooling,
+        certificate: rule,
+        width: problem.width.unwrap_or(Width::Confidence),
+        explore: problem.explore.unwrap_or(Explore::Ucb),
+    });
+    let mut settings = Policy::builder(logs.dimension()).method(method.map_err(wrong)?).logs(logs);
+    settings = settings
+        .horizon(problem.horizon)
+        .noise(problem.noise)
+        .norm_bound(problem.norm_bound)
+        .ridge(problem.ridge);
+    settings = settings.delta(problem.delta).seed(problem.seed.unwrap_or(0));
+    settings = settings.exploration_scale(problem.exploration_scale.unwrap_or(1.0));
+    (settings.schedule, settings.certificate) = (problem.schedule, told);
+    Ok(settings)
 }
 
 /// Reads the logs, which may have no rows: feature columns in their order, and one column named `reward`.
 fn read_logs(path: &Path) -> Result<(Vec<String>, RidgeStatistic), Failure> {
+    let wrong = |error: truenorth::Error| Failure::in_file(path, error);
     let batches = Batches::open(path, &Selection::new("*", "reward"))?;
     let names = batches.names().to_vec();
-    let mut logs = RidgeStatistic::new(names.len()).map_err(|error| Failure::in_file(path, error))?;
-    let mut features = vec![0.0; names.len()];
+    let mut logs = RidgeStatistic::new(names.len()).map_err(wrong)?;
     for batch in batches {
         let batch = match batch {
             Err(error) if matches!(error.problem, Problem::NoRows) => break,
             batch => batch?,
         };
         for (row, &reward) in batch.rewards.iter().enumerate() {
-            for (feature, column) in features.iter_mut().zip(&batch.columns) {
-                *feature = column[row];
-            }
-            logs.observe(&features, reward).map_err(|error| Failure::in_file(path, error))?;
+            let features: Vec<f64> = batch.columns.iter().map(|column| column[row]).collect();
+            logs.observe(&features, reward).map_err(wrong)?;
         }
     }
     Ok((names, logs))
-}
-
-/// The rounds of a problem, read one at a time.
-pub(crate) struct Rounds {
-    pub(crate) path: PathBuf,
-    reader: BufReader<File>,
-    text: String,
-    pub(crate) line: u64,
-}
-
-impl Rounds {
-    pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
-        let path = folder.join("rounds.jsonl");
-        let file = File::open(&path).map_err(Failure::file(&path))?;
-        Ok(Self { reader: BufReader::new(file), path, text: String::new(), line: 0 })
-    }
-
-    /// The next round, or `None` at the end of the file.
-    pub(crate) fn next(&mut self) -> Result<Option<Round>, Failure> {
-        loop {
-            self.text.clear();
-            if self.reader.read_line(&mut self.text).map_err(Failure::file(&self.path))? == 0 {
-                return Ok(None);
-            }
-            self.line += 1;
-            if !self.text.trim().is_empty() {
-                let round: Round = serde_json::from_str(&self.text)
-                    .map_err(|error| Failure::json(&self.path, self.line, &error))?;
-                return Ok(Some(round));
-            }
-        }
-    }
-
-    /// Something is wrong with the round that was read last.
-    pub(crate) fn failure(&self, reason: impl std::fmt::Display) -> Failure {
-        Failure::in_line(&self.path, self.line, reason)
-    }
 }

@@ -1,15 +1,17 @@
 //! `truenorth reproduce`: the paper's studies and ours, played and drawn.
 
-use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use truenorth::Preset;
-use truenorth_sim::{CertificateKind, Figure, NormBound, Reading, Study};
+use truenorth_app::experiment;
+use truenorth_paper::Reading;
+use truenorth_sim::{CertificateKind, Figure, NormBound};
 
-use crate::experiment::play_figures;
+use crate::experiment::watched;
 use crate::failure::Failure;
-use crate::{figures, hardness};
+use crate::output::json;
+use crate::{figures, hardness, table};
 
 /// Which figures: the paper's, or ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -85,7 +87,21 @@ pub(crate) fn preset(name: &str) -> Result<Preset, String> {
     name.trim().parse().map_err(|error: truenorth::Error| error.to_string())
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    if arguments.figure == Which::Hardness {
+        let given = [
+            ("--horizon", arguments.horizon.is_some()),
+            ("--policies", arguments.policies.is_some()),
+            ("--as-printed", arguments.as_printed),
+            ("--certificate", arguments.certificate.is_some()),
+        ];
+        return match given.into_iter().find(|(_, given)| *given) {
+            None => hardness::run(arguments.runs, arguments.seed, &arguments.work),
+            Some((flag, _)) => Err(Failure::Call(format!(
+                "{flag} does not go with hardness, whose instances are the proofs'"
+            ))),
+        };
+    }
     let reading = Reading {
         horizon: arguments.horizon.unwrap_or(20_000),
         runs: arguments.runs.unwrap_or(50),
@@ -97,51 +113,20 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
         }),
         policies: arguments.policies.clone(),
     };
-    let studies: &[Study] = match arguments.figure {
-        Which::Main => &[Study::Main],
-        Which::Bias => &[Study::Bias],
-        Which::Ablation => &[Study::Ablation],
-        Which::Coverage => &[Study::Coverage],
-        Which::All => &Study::PAPER,
-        Which::Misleading => &[Study::Misleading],
-        Which::Shifting => &[Study::Shifting],
-        Which::Wide => &[Study::Wide],
-        Which::Hardness => {
-            let given = [
-                ("--horizon", arguments.horizon.is_some()),
-                ("--policies", arguments.policies.is_some()),
-                ("--as-printed", arguments.as_printed),
-                ("--certificate", arguments.certificate.is_some()),
-            ];
-            if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
-                return Err(Failure::Call(format!(
-                    "{flag} does not go with hardness, whose instances are the proofs'"
-                )));
-            }
-            return hardness::run(arguments.runs, arguments.seed, &arguments.work, output);
-        }
-    };
-    let figures: Vec<Figure> = studies.iter().map(|study| study.figure(&reading)).collect();
-    run_figures(&figures, &arguments.work, output)
+    // Names of figures are those of studies.
+    let name =
+        arguments.figure.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+    let figures: Vec<Figure> =
+        experiment::studies(&name)?.into_iter().map(|study| study.figure(&reading)).collect();
+    run_figures(&figures, &arguments.work)
 }
 
-/// Plays figures, writes their files, and prints what came out.
-pub(crate) fn run_figures(
-    figures: &[Figure],
-    work: &Work,
-    output: &mut impl io::Write,
-) -> Result<(), Failure> {
-    let played = play_figures(figures, Some(&work.out), usize::from(work.threads))?;
-    let written = figures::write(figures, &played, &work.out)?;
-    let text = if work.json {
-        figures::results_json(&played.results)?
-    } else {
-        crate::table::final_regret(&played.results)
-    };
+/// Plays figures and writes their files; finished runs are kept until then. What is printed of them.
+pub(crate) fn run_figures(figures: &[Figure], work: &Work) -> Result<String, Failure> {
+    let play = |how: truenorth_app::Work<'_>| experiment::play(figures, Some(&work.out), how);
+    let played = watched(usize::from(work.threads), Some(&work.out), play)?;
+    figures::write(figures, &played, &work.out)?;
+    let printed = if work.json { json(&played.results)? } else { table::final_regret(&played.results) };
     played.complete()?;
-    output.write_all(text.as_bytes()).map_err(Failure::Output)?;
-    for path in written {
-        eprintln!("wrote {}", path.display());
-    }
-    Ok(())
+    Ok(printed)
 }

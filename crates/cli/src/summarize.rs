@@ -1,18 +1,18 @@
 //! `truenorth summarize`: logs of any size to the offline statistic, a small file; also merges summaries.
 
-use std::collections::BTreeSet;
-use std::io;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use truenorth_logs::{
-    BUCKETS, Format, Layout, Missing, Plan, Recipe, Rejected, Selection, Summary, Tolerance, expand,
-};
+use truenorth_app::Error;
+use truenorth_app::summarize::{Summed, selection, summarize};
+use truenorth_logs::{BUCKETS, Format, Layout, Missing, Plan, Recipe, Rejected, Summary, Tolerance, expand};
+use truenorth_report::numbers::many;
 
 use crate::failure::Failure;
-use crate::output::{check_apart, check_file};
+use crate::output::{check_apart, check_file, json};
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -68,19 +68,11 @@ pub(crate) struct Arguments {
 }
 
 /// The format that is asked for; none if it is to be found out.
-pub(crate) type FormatChoice = Choice<Format>;
-
-/// A value, or none for `auto`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Choice<T>(pub(crate) Option<T>);
+pub(crate) struct FormatChoice(pub(crate) Option<Format>);
 
 pub(crate) fn format(name: &str) -> Result<FormatChoice, String> {
-    if name == "auto" {
-        return Ok(Choice(None));
-    }
-    let known = || Format::ALL.map(Format::name).join(", ");
-    let found = Format::ALL.into_iter().find(|format| format.name() == name);
-    found.map(|format| Choice(Some(format))).ok_or_else(|| format!("the formats are auto, {}", known()))
+    truenorth_app::format(name).map(FormatChoice).map_err(|known| format!("the formats are {known}"))
 }
 
 /// What is printed with `--json`.
@@ -96,7 +88,7 @@ struct Report<'a> {
     bytes: u64,
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let plan = plan(arguments)?;
     let paths = expand(&arguments.files)?;
     if let Some(folder) = paths.iter().find(|path| path.is_dir()) {
@@ -111,57 +103,34 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl io::Write) -> Result<
     if logs.is_empty() && plan.selection.is_some() {
         return Err(Failure::Call("only summaries are named, whose columns are settled".to_owned()));
     }
-    let mut twice: BTreeSet<String> = BTreeSet::new();
-    let mut whole: Option<Summary> = None;
-    let mut merge = |part: Summary, path: &Path| match &mut whole {
-        None => {
-            whole = Some(part);
-            Ok(())
-        }
-        Some(whole) => {
-            twice.extend(shared_files(whole, &part));
-            whole.merge(&part).map_err(|problem| Failure::in_file(path, problem))
-        }
-    };
-    let mut recipe = None;
-    for path in &summaries {
-        let summary = Summary::read(path)?;
-        recipe = recipe.or_else(|| Some(summary.recipe().clone()));
-        merge(summary, path)?;
-    }
-    if let Some(first) = logs.first() {
-        let progress = progress(&logs);
-        let advance = |bytes| progress.inc(bytes);
-        let read = match recipe.filter(|_| plan.selection.is_none()) {
-            Some(recipe) => plan.summarize_alike(&recipe, &logs, &advance),
-            None => plan.summarize(&logs, &advance),
-        };
-        progress.finish_and_clear();
-        merge(read?, first)?;
-    }
-    let whole = whole.ok_or_else(|| Failure::Call("no files are named".to_owned()))?;
+    let progress = progress(&logs);
+    let summed = summarize(&plan, &summaries, &logs, &|bytes| progress.inc(bytes));
+    progress.finish_and_clear();
+    let Summed { whole, twice } = summed.map_err(Failure::Logs)?;
     check_used(arguments, whole.recipe())?;
     for file in twice {
         eprintln!("truenorth: {file} is counted twice");
     }
-    whole.write(&arguments.output).map_err(Failure::write(&arguments.output))?;
-    print(arguments, &whole, output).map_err(Failure::Output)
+    whole.write(&arguments.output).map_err(Error::write(&arguments.output))?;
+    let bytes = arguments.output.metadata().map_or(0, |about| about.len());
+    if !arguments.json {
+        return Ok(text(&whole, &arguments.output, bytes));
+    }
+    json(&Report {
+        rows: whole.rows(),
+        dimension: whole.dimension(),
+        features: whole.names(),
+        mean_reward: whole.mean_reward(),
+        scale: whole.scale(),
+        files: whole.files(),
+        rejected: whole.rejected(),
+        bytes,
+    })
 }
 
 fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
-    let columns = [&arguments.features, &arguments.one_hot, &arguments.hash];
-    let selection = match &arguments.reward {
-        Some(reward) => Some(
-            // Rounds are no feature, whatever a pattern says.
-            Selection::new(&arguments.features, reward)
-                .with_categories(&arguments.one_hot, &arguments.hash)
-                .without("round"),
-        ),
-        None if columns.iter().any(|list| !list.is_empty()) => {
-            return Err(Failure::Call("`--reward` is needed beside the columns".to_owned()));
-        }
-        None => None,
-    };
+    let Arguments { features, reward, one_hot, hash, .. } = arguments;
+    let selection = selection(features, reward.as_deref(), one_hot, hash)?;
     let range = match arguments.reward_range[..] {
         [] => None,
         [low, high] if low <= high => Some((low, high)),
@@ -200,11 +169,6 @@ fn check_used(arguments: &Arguments, recipe: &Recipe) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Files that both summaries hold.
-fn shared_files(one: &Summary, other: &Summary) -> Vec<String> {
-    one.files().keys().filter(|file| other.files().contains_key(*file)).cloned().collect()
-}
-
 fn progress(paths: &[PathBuf]) -> ProgressBar {
     let bytes = paths.iter().filter_map(|path| path.metadata().ok()).map(|about| about.len()).sum();
     let style =
@@ -212,44 +176,18 @@ fn progress(paths: &[PathBuf]) -> ProgressBar {
     ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-fn print(arguments: &Arguments, summary: &Summary, output: &mut impl io::Write) -> io::Result<()> {
-    let bytes = arguments.output.metadata().map_or(0, |about| about.len());
-    if arguments.json {
-        let report = Report {
-            rows: summary.rows(),
-            dimension: summary.dimension(),
-            features: summary.names(),
-            mean_reward: summary.mean_reward(),
-            scale: summary.scale(),
-            files: summary.files(),
-            rejected: summary.rejected(),
-            bytes,
-        };
-        serde_json::to_writer(&mut *output, &report)?;
-        return writeln!(output);
-    }
-    writeln!(
-        output,
-        "{} of {}, {}, mean reward {}",
+fn text(summary: &Summary, path: &Path, bytes: u64) -> String {
+    let mut text = format!(
+        "{} of {}, {}, mean reward {}\n",
         many(summary.rows(), "row"),
         many(summary.files().len() as u64, "file"),
         many(summary.dimension() as u64, "feature"),
         crate::table::number(summary.mean_reward()),
-    )?;
+    );
     for Rejected { reason, rows, first } in summary.rejected() {
-        let first = if *rows == 1 { first.clone() } else { format!("the first: {first}") };
-        writeln!(output, "left out: {} ({reason}; {first})", many(*rows, "row"))?;
+        let which = if *rows == 1 { "" } else { "the first: " };
+        let _ = writeln!(text, "left out: {} ({reason}; {which}{first})", many(*rows, "row"));
     }
-    writeln!(output, "wrote {} ({} kB)", arguments.output.display(), bytes.div_ceil(1000))?;
-    writeln!(output, "next: truenorth audit {} --pilot LIVE_ROWS", arguments.output.display())
-}
-
-/// One or several: `1 row`, `1,200 rows`.
-pub(crate) fn many(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
-}
-
-/// A count with its thousands apart.
-pub(crate) fn thousands(count: u64) -> String {
-    truenorth_report::thousands(&count.to_string())
+    let (path, size) = (path.display(), bytes.div_ceil(1000));
+    text + &format!("wrote {path} ({size} kB)\nnext: truenorth audit {path} --pilot LIVE_ROWS\n")
 }

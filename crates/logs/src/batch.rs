@@ -1,18 +1,13 @@
-//! Rows of a file in batches, and the checks that every value passes.
+//! Rows of a file in batches.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use crate::error::{Fault, Place, Problem, Result};
-use crate::format::Format;
+use crate::collector::Collector;
+use crate::error::{Problem, Result};
+use crate::format::{self, Format};
 use crate::selection::{Columns, Selection};
-use crate::source::{self, Source, columnar};
-use crate::vocabulary::Vocabulary;
-
-/// Largest size of a number that the library takes: its square and a sum of squares stay finite.
-const LARGEST: f64 = 1e50;
+use crate::source::{self, Memory, Opened, Source, Take, columnar};
+use crate::tolerance::Tolerance;
 
 /// Some rows of a file, column by column.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,8 +18,10 @@ pub struct Batch {
     pub rewards: Vec<f64>,
     /// A round for each row, if asked for: rounds are numbered from 0 as they first appear in the file.
     pub rounds: Option<Vec<usize>>,
-    /// For each column of categories, the feature that a row has there.
-    pub(crate) levels: Vec<Vec<Option<usize>>>,
+    /// Features that turned up, row after row: their numbers in the vocabulary, and their values.
+    pub(crate) found: Vec<(usize, f64)>,
+    /// Where a row's features end among those, and how many rows it stands for; none if all is in the columns.
+    pub(crate) ends: Vec<(usize, f64)>,
 }
 
 impl Batch {
@@ -38,74 +35,51 @@ impl Batch {
         self.rewards.is_empty()
     }
 
-    fn of(columns: &Columns) -> Self {
-        Self {
-            columns: vec![Vec::new(); columns.features.len()],
-            rewards: Vec::new(),
-            rounds: columns.round.map(|_| Vec::new()),
-            levels: vec![Vec::new(); columns.one_hot.len() + columns.hashed.len()],
-        }
+    pub(crate) fn of(columns: &Columns) -> Self {
+        let numbers = vec![Vec::new(); columns.features.len()];
+        Self { columns: numbers, rounds: columns.round.map(|_| Vec::new()), ..Self::default() }
+    }
+
+    /// What turned up in a row, and how many rows it stands for.
+    pub(crate) fn found(&self, row: usize) -> (&[(usize, f64)], f64) {
+        let start = row.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |&(end, _)| end);
+        let (end, weight) = self.ends.get(row).copied().unwrap_or((start, 1.0));
+        (&self.found[start..end], weight)
     }
 
     /// Forgets the rows behind the first ones.
-    fn truncate(&mut self, rows: usize) {
+    pub(crate) fn truncate(&mut self, rows: usize) {
         self.columns.iter_mut().for_each(|column| column.truncate(rows));
         self.rewards.truncate(rows);
         self.rounds.iter_mut().for_each(|rounds| rounds.truncate(rows));
-        self.levels.iter_mut().for_each(|column| column.truncate(rows));
+        self.ends.truncate(rows);
+        self.found.truncate(self.ends.last().map_or(0, |&(end, _)| end));
     }
 }
 
-/// What to do with a row that has a feature without a value.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Missing {
-    /// Stop, and say where.
-    #[default]
-    Refuse,
-    /// Leave the row out.
-    Drop,
-    /// Take the mean of the column; of a column of categories, no level.
-    Mean,
+/// The one way from a source of rows to batches of them.
+pub(crate) struct Reading<'a> {
+    source: Box<dyn Source + 'a>,
+    pub(crate) collector: Collector,
 }
 
-/// What is tolerated in rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Tolerance {
-    /// Features without a value.
-    pub missing: Missing,
-    /// Leaves out rows that are malformed in any other way, instead of stopping at the first.
-    pub skip_malformed: bool,
-    /// Rewards outside of this range are malformed.
-    pub range: Option<(f64, f64)>,
-}
+impl<'a> Reading<'a> {
+    pub(crate) fn new((columns, source): Opened<'a>, tolerance: Tolerance, buckets: u32) -> Self {
+        Self { source, collector: Collector::new(columns, tolerance, buckets) }
+    }
 
-/// Rows that were left out for one reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rejected {
-    /// Why.
-    pub reason: String,
-    /// How many.
-    pub rows: u64,
-    /// The first of them: file and line.
-    pub first: String,
-}
-
-/// How many reasons are told apart.
-const REASONS: usize = 50;
-
-/// Rows that were left out, by reason, in the order of their first ones.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Rejections(pub(crate) Vec<Rejected>);
-
-impl Rejections {
-    pub(crate) fn add(&mut self, reason: String, rows: u64, first: impl FnOnce() -> String) {
-        let room = self.0.len() < REASONS;
-        match self.0.iter_mut().find(|rejected| rejected.reason == reason) {
-            Some(rejected) => rejected.rows += rows,
-            None if room => self.0.push(Rejected { reason, rows, first: first() }),
-            // Reasons without end say no more than the first fifty.
-            None => self.0[REASONS - 1].rows += rows,
+    /// The next rows, but for those that `take` takes; none at the end.
+    pub(crate) fn next(&mut self, take: &mut Take<'_>) -> Result<Option<Batch>> {
+        while !self.collector.is_full() {
+            match self.source.read(&mut self.collector, take) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(fault) => self.collector.reject(fault)?,
+            }
         }
+        let next = Batch::of(&self.collector.columns);
+        let batch = std::mem::replace(&mut self.collector.batch, next);
+        Ok((!batch.is_empty()).then_some(batch))
     }
 }
 
@@ -116,41 +90,30 @@ impl Rejections {
 pub struct Batches {
     path: PathBuf,
     names: Vec<String>,
-    source: Box<dyn Source>,
-    collector: Collector,
-    state: State,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum State {
-    Start,
-    Rows,
-    End,
+    /// None behind the end, or an error.
+    reading: Option<Reading<'static>>,
+    /// Whether no rows have come so far.
+    empty: bool,
 }
 
 impl Batches {
     /// Opens a file and finds the columns.
     pub fn open(path: impl AsRef<Path>, selection: &Selection) -> Result<Self> {
         let path = path.as_ref();
-        let opened = Format::of(path)
-            .ok_or_else(|| Fault::from(Problem::UnknownEnding))
-            .and_then(|format| source::open(path, format, None, selection));
-        let (columns, opened) = opened.map_err(|fault| fault.in_file(path))?;
-        Ok(Self::new(path, columns, opened.into_source()))
+        let format = Format::of(path).ok_or_else(|| format::unclear().in_file(path))?;
+        Self::new(path, source::open(path, format, None, selection))
     }
 
     /// Finds the columns of rows in memory; `name` stands for the file.
-    pub(crate) fn of(batches: columnar::Memory, name: &str, selection: &Selection) -> Result<Self> {
-        let path = Path::new(name);
-        let opened = columnar::open_memory(batches, selection);
-        let (columns, columnar) = opened.map_err(|fault| fault.in_file(path))?;
-        Ok(Self::new(path, columns, Box::new(columnar)))
+    pub(crate) fn of(batches: Memory<'static>, name: &str, selection: &Selection) -> Result<Self> {
+        Self::new(Path::new(name), columnar::open_memory(batches, selection))
     }
 
-    fn new(path: &Path, columns: Columns, source: Box<dyn Source>) -> Self {
-        let names = columns.named(&columns.features);
-        let collector = Collector::new(columns, Tolerance::default(), 1);
-        Self { path: path.to_owned(), names, source, collector, state: State::Start }
+    fn new(path: &Path, opened: Result<Opened<'static>>) -> Result<Self> {
+        let opened = opened.map_err(|error| error.in_file(path))?;
+        let names = opened.0.named(&opened.0.features);
+        let reading = Reading::new(opened, Tolerance::default(), 1);
+        Ok(Self { path: path.to_owned(), names, reading: Some(reading), empty: true })
     }
 
     /// Names of the features, in their order.
@@ -163,195 +126,15 @@ impl Iterator for Batches {
     type Item = Result<Batch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.state == State::End {
-            return None;
-        }
-        let filled = self.source.fill(&mut self.collector);
-        let batch = self.collector.take();
-        let answer = match filled {
-            Err(fault) => Some(Err(fault.in_file(&self.path))),
-            Ok(()) if !batch.is_empty() => {
-                self.state = State::Rows;
+        let wrong = match self.reading.as_mut()?.next(&mut |_, _| false) {
+            Ok(Some(batch)) => {
+                self.empty = false;
                 return Some(Ok(batch));
             }
-            Ok(()) if self.state == State::Start => {
-                Some(Err(Fault::from(Problem::NoRows).in_file(&self.path)))
-            }
-            Ok(()) => None,
+            Ok(None) => self.empty.then(|| Problem::NoRows.into()),
+            Err(fault) => Some(fault),
         };
-        self.state = State::End;
-        answer
-    }
-}
-
-/// Takes rows from a source and checks them.
-pub(crate) struct Collector {
-    pub(crate) columns: Columns,
-    pub(crate) vocabulary: Vocabulary,
-    pub(crate) rejections: Rejections,
-    tolerance: Tolerance,
-    batch: Batch,
-    /// The rounds so far, with their numbers.
-    keys: HashMap<String, usize>,
-}
-
-impl Collector {
-    pub(crate) fn new(columns: Columns, tolerance: Tolerance, buckets: u32) -> Self {
-        Self {
-            batch: Batch::of(&columns),
-            columns,
-            vocabulary: Vocabulary::new(buckets),
-            rejections: Rejections::default(),
-            tolerance,
-            keys: HashMap::new(),
-        }
-    }
-
-    /// Whether the batch has as many rows as it should.
-    pub(crate) fn is_full(&self) -> bool {
-        self.batch.len() >= self.columns.batch_rows()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.batch.is_empty()
-    }
-
-    /// The rows so far; begins anew.
-    pub(crate) fn take(&mut self) -> Batch {
-        std::mem::replace(&mut self.batch, Batch::of(&self.columns))
-    }
-
-    /// Adds a row: a number for each feature and the reward by name and column, a text for the round and
-    /// for categories. A row that is wrong leaves no trace, and is an error unless it is tolerated.
-    pub(crate) fn push<T: AsRef<str>>(
-        &mut self,
-        place: Place,
-        number: impl Fn(&str, usize) -> Result<f64, Problem>,
-        text: impl Fn(usize) -> T,
-    ) -> Result<(), Fault> {
-        let rows = self.batch.len();
-        match self.try_push(number, text) {
-            Ok(()) => Ok(()),
-            Err(problem) => {
-                self.batch.truncate(rows);
-                self.reject(problem.at(place))
-            }
-        }
-    }
-
-    /// Leaves a row out if that is tolerated.
-    pub(crate) fn reject(&mut self, fault: Fault) -> Result<(), Fault> {
-        let Fault { place, problem } = fault;
-        let tolerated = match problem {
-            Problem::TooManyFeatures { .. } => false,
-            ref problem if problem.is_missing() => {
-                self.tolerance.missing != Missing::Refuse || self.tolerance.skip_malformed
-            }
-            _ => self.tolerance.skip_malformed,
-        };
-        if !tolerated {
-            return Err(problem.at(place));
-        }
-        self.rejections.add(problem.reason(), 1, || place.to_string());
-        Ok(())
-    }
-
-    fn try_push<T: AsRef<str>>(
-        &mut self,
-        number: impl Fn(&str, usize) -> Result<f64, Problem>,
-        text: impl Fn(usize) -> T,
-    ) -> Result<(), Problem> {
-        let Self { columns, batch, keys, tolerance, vocabulary, .. } = self;
-        for (&column, values) in columns.features.iter().zip(&mut batch.columns) {
-            values.push(match number(&columns.names[column], column) {
-                // Filled in when the mean is known.
-                Err(problem) if tolerance.missing == Missing::Mean && problem.is_missing() => f64::NAN,
-                value => value?,
-            });
-        }
-        let categories = columns.one_hot.iter().chain(&columns.hashed);
-        if tolerance.missing != Missing::Mean {
-            let missing = categories.clone().find(|&&column| text(column).as_ref().trim().is_empty());
-            missing.map_or(Ok(()), |&column| Err(Problem::no_value(&columns.names[column])))?;
-        }
-        let reward = number(&columns.names[columns.reward], columns.reward)?;
-        tolerance.check_reward(reward)?;
-        batch.rewards.push(reward);
-        if let (Some(column), Some(rounds)) = (columns.round, &mut batch.rounds) {
-            let text = text(column);
-            let key = text.as_ref().trim();
-            if key.is_empty() {
-                return Err(Problem::no_value(&columns.names[column]));
-            }
-            let next = keys.len();
-            rounds.push(match keys.get(key) {
-                Some(&round) => round,
-                None => *keys.entry(key.to_owned()).or_insert(next),
-            });
-        }
-        // Last, as a level cannot be taken back.
-        for ((&column, levels), index) in categories.zip(&mut batch.levels).zip(0..) {
-            let (name, text) = (&columns.names[column], text(column));
-            levels.push(match text.as_ref().trim() {
-                "" => None,
-                level if index < columns.one_hot.len() => Some(vocabulary.named(&[name, "=", level])?),
-                level => Some(vocabulary.hashed(&[name, "=", level])),
-            });
-        }
-        Ok(())
-    }
-}
-
-impl Tolerance {
-    pub(crate) fn check_reward(&self, value: f64) -> Result<(), Problem> {
-        match self.range {
-            Some((low, high)) if !(low..=high).contains(&value) => {
-                Err(Problem::OutOfRange { value, low, high })
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// A number from text; true is 1 and false is 0.
-pub(crate) fn parse(column: &str, text: &str) -> Result<f64, Problem> {
-    let text = text.trim();
-    match text.parse() {
-        Ok(value) if is_usable(value) => Ok(value),
-        Ok(_) => Err(Problem::not_finite(column, text)),
-        Err(_) if text.is_empty() => Err(Problem::no_value(column)),
-        Err(_) if text.eq_ignore_ascii_case("true") => Ok(1.0),
-        Err(_) if text.eq_ignore_ascii_case("false") => Ok(0.0),
-        Err(_) => Err(Problem::not_a_number(column, text)),
-    }
-}
-
-/// Whether a number is neither NaN nor infinite nor so large that its square could overflow.
-pub(crate) fn is_usable(value: f64) -> bool {
-    value.abs() <= LARGEST
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_becomes_numbers_or_a_sentence() {
-        let parsed = |text| parse("x", text).map_err(|problem| problem.to_string());
-        for (text, value) in [("1", 1.0), (" -2.5e-3\t", -2.5e-3), ("+.5", 0.5), ("1e50", 1e50)] {
-            assert_eq!(parsed(text), Ok(value), "{text}");
-        }
-        for (text, value) in [("true", 1.0), ("False", 0.0), ("TRUE", 1.0)] {
-            assert_eq!(parsed(text), Ok(value), "{text}");
-        }
-        assert_eq!(parsed(" "), Err("column `x` has no value".to_owned()));
-        for text in ["NA", "1,5", "0x10", "1_000", "１"] {
-            assert_eq!(parsed(text), Err(format!("column `x` holds {text:?}, not a number")));
-        }
-        for text in ["NaN", "inf", "-Infinity", "1.1e50", "-1e400"] {
-            let sentence =
-                format!("column `x` holds {text}, but numbers must be finite and at most 1e50 in size");
-            assert_eq!(parsed(text), Err(sentence));
-        }
+        self.reading = None;
+        wrong.map(|error| Err(error.in_file(&self.path)))
     }
 }

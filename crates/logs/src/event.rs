@@ -1,8 +1,8 @@
 //! One logged decision of a format that names its features row by row.
 
-use std::fmt;
-
-use crate::error::{Fault, Place};
+use crate::collector::is_usable;
+use crate::error::{Place, Problem, Result, shortened};
+use crate::source::lines::{LONGEST, Lines};
 
 /// The features of the action that was taken, what it paid, and how many decisions it stands for.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,15 +24,24 @@ impl Event {
         (self.reward, self.weight) = (0.0, 1.0);
     }
 
-    /// Adds a feature whose name is these parts, one after another. Zeros need not be added.
-    pub(crate) fn push(&mut self, name: &[&str], value: f64) {
+    /// Adds a feature whose name is these parts, one after another.
+    pub(crate) fn push(&mut self, name: &[&str], value: f64) -> Result<(), Problem> {
+        if !is_usable(value) {
+            let what = format!("feature `{}`", shortened(&name.concat()));
+            return Err(Problem::unusable(&what, &format!("{value:e}"), NUMBER));
+        }
+        if value == 0.0 {
+            return Ok(());
+        }
+        // A long namespace before many short names could take far more than the line that holds them.
+        let length: usize = name.iter().map(|part| part.len()).sum();
+        if (self.names.len() + size_of_val(&self.features[..]) + length) as u64 > LONGEST {
+            let most = LONGEST / 1_000_000;
+            return Err(Problem::other(format!("the event's features take more than {most} MB")));
+        }
         self.names.extend(name.iter().copied());
         self.features.push((self.names.len(), value));
-    }
-
-    /// How much memory the features take.
-    pub(crate) fn bytes(&self) -> usize {
-        self.names.len() + size_of_val(&self.features[..])
+        Ok(())
     }
 
     /// Names and values in the order they came in; a name may come twice, and then its values add up.
@@ -42,43 +51,31 @@ impl Event {
     }
 }
 
-/// Why an event does not count, though nothing is wrong with how it is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rejection {
-    /// Nobody says which action was taken, or what it paid.
-    NoReward,
-    /// `_skipLearn`.
-    SkipLearn,
-    /// A reward without the decision it belongs to.
-    DanglingReward,
-}
+/// What a number must be.
+pub(crate) const NUMBER: &str = "a number of at most 1e50 in size";
 
-impl fmt::Display for Rejection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoReward => "no action has a reward",
-            Self::SkipLearn => "marked `_skipLearn`",
-            Self::DanglingReward => "a reward without its decision",
-        })
-    }
-}
-
-/// What reading on led to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// An event that counts.
-    Event,
-    /// An event that does not.
-    Rejected(Rejection),
-    /// The end of the file.
-    End,
-}
+/// Nobody says which action was taken, or what it paid.
+pub(crate) const NO_REWARD: Problem = Problem::Uncounted("no action has a reward");
 
 /// A file of events, read from its beginning to its end.
 pub(crate) trait Events: Send {
-    /// Reads the next event into `event`. After an error the next call goes on behind the faulty event.
-    fn next(&mut self, event: &mut Event) -> Result<Next, Fault>;
+    /// Reads the next event into `event`, which is empty, and tells where it begins; none at the end. After an error
+    /// the next call goes on behind the faulty event.
+    fn next(&mut self, event: &mut Event) -> Result<Option<Place>>;
+}
 
-    /// Where the event is that was read last.
-    fn place(&self) -> Place;
+/// A file with an event in each line that is not blank.
+pub(crate) struct EventLines {
+    pub(crate) lines: Lines,
+    pub(crate) read: fn(&[u8], &mut Event) -> Result<(), Problem>,
+}
+
+impl Events for EventLines {
+    fn next(&mut self, event: &mut Event) -> Result<Option<Place>> {
+        if !self.lines.next_filled()? {
+            return Ok(None);
+        }
+        let place = self.lines.place();
+        (self.read)(&self.lines.line, event).map(|()| Some(place)).map_err(|problem| problem.at(place))
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use crate::error::{Error, Fault, Place, Problem, Result};
+use crate::error::{Problem, Result};
 
 /// Files from names and globs, in the order of the call, those of a glob by name; none of them twice.
 pub fn expand(patterns: &[PathBuf]) -> Result<Vec<PathBuf>> {
@@ -15,21 +15,20 @@ pub fn expand(patterns: &[PathBuf]) -> Result<Vec<PathBuf>> {
             paths.push(pattern.clone());
             continue;
         }
-        let wrong = |reason: String| Fault::from(Problem::BadGlob { reason }).in_file(pattern);
-        let found = glob::glob(&text).map_err(|error| wrong(error.to_string()))?;
+        let wrong = |reason: &str| Problem::other(reason).in_file(pattern);
+        let found = glob::glob(&text).map_err(|error| wrong(&error.to_string()))?;
         let before = paths.len();
         for path in found {
-            let path = path.map_err(|error| Error {
-                path: error.path().to_owned(),
-                place: Place::File,
-                problem: Problem::Unreadable(error.into()),
+            let path = path.map_err(|error| {
+                let folder = error.path().to_owned();
+                Problem::Unreadable(error.into()).in_file(&folder)
             })?;
             if path.is_file() {
                 paths.push(path);
             }
         }
         if paths.len() == before {
-            return Err(wrong("no file has such a name".to_owned()));
+            return Err(wrong("no file has such a name"));
         }
     }
     let mut seen = HashSet::new();

@@ -1,12 +1,11 @@
 //! Which format a file has.
 
 use std::fmt;
-use std::fs::File;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Fault, Problem};
+use crate::error::{Problem, Result};
 use crate::events;
 use crate::source::lines::Lines;
 
@@ -30,52 +29,49 @@ pub enum Format {
     OpenBandit,
 }
 
-const ENDINGS: [(&str, Format); 11] = [
-    (".csv", Format::Csv),
-    (".jsonl", Format::JsonLines),
-    (".ndjson", Format::JsonLines),
-    (".parquet", Format::Parquet),
-    (".arrow", Format::Arrow),
-    (".arrows", Format::Arrow),
-    (".feather", Format::Arrow),
-    (".ipc", Format::Arrow),
-    (".vw", Format::VowpalWabbit),
-    (".dsjson", Format::Dsjson),
-    (".json", Format::Dsjson),
+/// Every format: what it is called where it is asked for, and in a sentence; the endings of its files.
+const FORMATS: [(Format, &str, &str, &[&str]); 7] = [
+    (Format::Csv, "csv", "CSV", &[".csv"]),
+    (Format::Parquet, "parquet", "Parquet", &[".parquet"]),
+    (Format::JsonLines, "jsonl", "JSON Lines", &[".jsonl", ".ndjson"]),
+    (Format::Arrow, "arrow", "Arrow", &[".arrow", ".arrows", ".feather", ".ipc"]),
+    (Format::VowpalWabbit, "vw", "Vowpal Wabbit text", &[".vw"]),
+    (Format::Dsjson, "dsjson", "dsjson", &[".dsjson", ".json"]),
+    (Format::OpenBandit, "obd", "Open Bandit CSV", &[]),
 ];
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 7] = [
-        Self::Csv,
-        Self::Parquet,
-        Self::JsonLines,
-        Self::Arrow,
-        Self::VowpalWabbit,
-        Self::Dsjson,
-        Self::OpenBandit,
-    ];
+    pub const ALL: [Self; 7] = {
+        let [a, b, c, d, e, f, g] = FORMATS;
+        [a.0, b.0, c.0, d.0, e.0, f.0, g.0]
+    };
 
     /// The format that the file's name ends in, in letters of either case.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let whole = name.strip_suffix(".gz").unwrap_or(&name);
-        let &(_, format) = ENDINGS.iter().find(|(ending, _)| whole.ends_with(ending))?;
+        let fits = |endings: &[&str]| endings.iter().any(|ending| whole.ends_with(ending));
+        let &(format, ..) = FORMATS.iter().find(|(.., endings)| fits(endings))?;
         // What is compressed inside has no use for a second compression.
-        (whole == name || !matches!(format, Self::Parquet | Self::Arrow)).then_some(format)
+        (whole == name || !format.is_binary()).then_some(format)
     }
 
-    /// What it is called on the command line.
+    /// What it is called where it is asked for.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::JsonLines => "jsonl",
-            Self::Parquet => "parquet",
-            Self::Arrow => "arrow",
-            Self::VowpalWabbit => "vw",
-            Self::Dsjson => "dsjson",
-            Self::OpenBandit => "obd",
-        }
+        self.words().0
+    }
+
+    /// What it is called where it is asked for, and in a sentence.
+    fn words(self) -> (&'static str, &'static str) {
+        FORMATS
+            .iter()
+            .find(|(format, ..)| *format == self)
+            .map_or(("", ""), |&(_, name, words, _)| (name, words))
+    }
+
+    fn is_binary(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow)
     }
 
     /// Whether rows are told by columns, not by events that name their features.
@@ -85,58 +81,40 @@ impl Format {
 
     /// The format by the file's ending and, where that leaves it open, by its first line. Where columns are
     /// asked for, a table is meant.
-    pub(crate) fn detect(path: &Path, table: bool) -> Result<Self, Fault> {
+    pub(crate) fn detect(path: &Path, table: bool) -> Result<Self> {
         let ending = Self::of(path);
-        if let Some(format @ (Self::Parquet | Self::Arrow | Self::VowpalWabbit)) = ending {
-            return Ok(format);
+        match ending {
+            Some(format @ (Self::Parquet | Self::Arrow | Self::VowpalWabbit)) => return Ok(format),
+            Some(format @ (Self::Csv | Self::JsonLines)) if table => return Ok(format),
+            _ => {}
         }
-        if let (Some(Self::Csv | Self::JsonLines), true) = (ending, table) {
-            return Ok(ending.unwrap_or(Self::Csv));
-        }
-        let mut lines = Lines::new(File::open(path).map_err(Problem::Unreadable)?, is_gzip(path));
+        let mut lines = Lines::open(path)?;
         if !lines.next_filled()? {
             return Err(Problem::Empty.into());
         }
-        let sniffed = match (ending, events::sniffed(&lines.line)) {
-            (Some(Self::Csv), Some(Self::OpenBandit)) => Some(Self::OpenBandit),
-            (Some(Self::Csv), _) => Some(Self::Csv),
-            (Some(Self::JsonLines), Some(Self::Dsjson)) => Some(Self::Dsjson),
-            (Some(Self::JsonLines), _) => Some(Self::JsonLines),
-            (Some(Self::Dsjson), _) if table => Some(Self::JsonLines),
-            (Some(Self::Dsjson), _) => Some(Self::Dsjson),
-            (_, sniffed) => sniffed,
-        };
-        sniffed.ok_or_else(|| Problem::UnknownEnding.into())
+        match (ending, events::sniffed(&lines.line)) {
+            (Some(Self::Csv), Some(Self::OpenBandit)) => Ok(Self::OpenBandit),
+            (Some(Self::JsonLines), Some(Self::Dsjson)) => Ok(Self::Dsjson),
+            (Some(Self::Dsjson), _) if table => Ok(Self::JsonLines),
+            (ending, sniffed) => ending.or(sniffed).ok_or_else(|| unclear().into()),
+        }
     }
 }
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Csv => "CSV",
-            Self::JsonLines => "JSON Lines",
-            Self::Parquet => "Parquet",
-            Self::Arrow => "Arrow",
-            Self::VowpalWabbit => "Vowpal Wabbit text",
-            Self::Dsjson => "dsjson",
-            Self::OpenBandit => "Open Bandit CSV",
-        })
+        f.write_str(self.words().1)
     }
 }
 
-/// Whether a file is compressed, by its name.
-pub(crate) fn is_gzip(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"))
-}
-
-/// All endings, in words.
-pub(crate) fn endings() -> String {
-    let (binary, text): (Vec<_>, Vec<_>) =
-        ENDINGS.iter().partition(|(_, format)| matches!(format, Format::Parquet | Format::Arrow));
-    let list = |endings: Vec<&(&'static str, Format)>| {
-        endings.iter().map(|(ending, _)| *ending).collect::<Vec<_>>().join(", ")
+/// The file's name tells no format.
+pub(crate) fn unclear() -> Problem {
+    let endings = |binary: bool| {
+        let formats = FORMATS.iter().filter(|(format, ..)| format.is_binary() == binary);
+        formats.flat_map(|(.., endings)| *endings).copied().collect::<Vec<_>>().join(", ")
     };
-    format!("{} (or these with .gz), {}", list(text), list(binary))
+    let (text, binary) = (endings(false), endings(true));
+    Problem::Other(format!("the format is not clear; known endings are {text} (or these with .gz), {binary}"))
 }
 
 #[cfg(test)]

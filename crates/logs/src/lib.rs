@@ -20,6 +20,7 @@
 //! Every number that comes out is finite and at most 1e50 in size, as the library wants it.
 
 mod batch;
+mod collector;
 mod error;
 mod event;
 mod events;
@@ -34,9 +35,10 @@ mod summary;
 mod summary_file;
 mod table;
 mod tally;
+mod tolerance;
 mod vocabulary;
 
-pub use batch::{Batch, Batches, Missing, Rejected, Tolerance};
+pub use batch::{Batch, Batches};
 pub use error::{Error, Place, Problem, Result};
 pub use events::Items;
 pub use expand::expand;
@@ -44,8 +46,10 @@ pub use format::Format;
 pub use live_rows::Rows;
 pub use recipe::{Layout, Recipe};
 pub use selection::Selection;
+pub use source::array::array_batches;
 pub use summarize::{BUCKETS, Plan};
 pub use summary::{Summary, SummaryFeature};
 pub use summary_file::{part, write_whole};
 pub use table::Table;
+pub use tolerance::{Missing, Rejected, Tolerance};
 pub use vocabulary::bucket;

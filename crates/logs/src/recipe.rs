@@ -1,12 +1,16 @@
 //! How features are made from rows: what a summary keeps to treat live rows alike.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
-use crate::batch::Missing;
-use crate::error::Problem;
-use crate::events::Items;
+use crate::batch::Reading;
+use crate::error::{Problem, Result};
+use crate::events::{self, Items};
 use crate::format::Format;
-use crate::selection::{Columns, Selection};
+use crate::selection::{Columns, Selection, named};
+use crate::source;
+use crate::tolerance::{Missing, Tolerance};
 
 /// How features are made from rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +50,18 @@ pub enum Layout {
     },
 }
 
+impl Layout {
+    /// The columns that a table was found to have.
+    pub(crate) fn table(selection: &Selection, columns: &Columns) -> Self {
+        Self::Table {
+            reward: selection.reward.clone(),
+            numbers: columns.named(&columns.features),
+            one_hot: columns.named(&columns.one_hot),
+            hashed: columns.named(&columns.hashed),
+        }
+    }
+}
+
 impl Recipe {
     /// Columns of numbers, which are the first features.
     pub(crate) fn numbers(&self) -> &[String] {
@@ -55,24 +71,54 @@ impl Recipe {
         }
     }
 
-    /// The columns that a table was found to have.
-    pub(crate) fn table(selection: &Selection, columns: &Columns) -> Layout {
-        Layout::Table {
-            reward: selection.reward().to_owned(),
-            numbers: columns.named(&columns.features),
-            one_hot: columns.named(&columns.one_hot),
-            hashed: columns.named(&columns.hashed),
+    /// The same columns in another file, with the rounds of its rows if they are wanted. By whose globs the columns
+    /// were found is remembered, so that a late one is noticed.
+    pub(crate) fn selection(
+        &self,
+        round: Option<&str>,
+        found_by: Option<&Selection>,
+    ) -> Result<Selection, Problem> {
+        match &self.layout {
+            Layout::Table { reward, numbers, one_hot, hashed } => Ok(Selection {
+                one_hot: named(one_hot),
+                hashed: named(hashed),
+                round: round.map(str::to_owned),
+                found_by: found_by.cloned().map(Box::new),
+                ..Selection::named(numbers, reward)
+            }),
+            Layout::Events { .. } => Err(Problem::NoFeatures),
         }
     }
 
-    /// The same columns in another file.
-    pub(crate) fn selection(&self) -> Option<Selection> {
-        match &self.layout {
-            Layout::Table { reward, numbers, one_hot, hashed } => {
-                Some(Selection::named(numbers, reward).with_named_categories(one_hot, hashed))
-            }
-            Layout::Events { .. } => None,
+    /// The format of a file whose features are made like this, found out if nobody has told.
+    pub(crate) fn format(&self, told: Option<Format>, path: &Path) -> Result<Format> {
+        match (&self.layout, told) {
+            (Layout::Events { format, .. }, _) => Ok(*format),
+            (_, Some(format)) => Ok(format),
+            (_, None) => Format::detect(path, true),
         }
+    }
+
+    /// Opens a file, or one row group of a Parquet file, whose features are made like this; of a table, by its
+    /// [`selection`](Self::selection).
+    pub(crate) fn open(
+        &self,
+        path: &Path,
+        told: Option<Format>,
+        group: Option<usize>,
+        round: Option<&str>,
+        found_by: Option<&Selection>,
+        mut tolerance: Tolerance,
+    ) -> Result<Reading<'static>> {
+        let format = self.format(told, path)?;
+        let opened = if let Layout::Events { hashed, items, .. } = &self.layout {
+            // Whatever an event does not name is 0, not missing.
+            tolerance.missing = Missing::Refuse;
+            events::open(path, format, *hashed, items.as_ref())?
+        } else {
+            source::open(path, format, group, &self.selection(round, found_by)?)?
+        };
+        Ok(Reading::new(opened, tolerance, self.buckets))
     }
 
     /// Whether a summary of live rows has all that these logs have, in whatever order.
@@ -110,51 +156,37 @@ impl Recipe {
 
     /// Whether features mean the same in both.
     pub(crate) fn check_same(&self, other: &Self) -> Result<(), Problem> {
-        let differ = |what: &str, mine: &dyn std::fmt::Display, theirs: &dyn std::fmt::Display| {
-            Err(Problem::OtherRecipe {
-                what: what.to_owned(),
-                mine: mine.to_string(),
-                theirs: theirs.to_string(),
-            })
-        };
-        if let (
-            Layout::Table { reward, numbers, one_hot, hashed },
-            Layout::Table { reward: r, numbers: n, one_hot: o, hashed: h },
-        ) = (&self.layout, &other.layout)
-        {
-            if reward != r {
-                return differ("reward", reward, r);
-            }
-            for (what, mine, theirs) in
-                [("features", numbers, n), ("one-hot columns", one_hot, o), ("hashed columns", hashed, h)]
-            {
-                if mine != theirs {
-                    let listed = |names: &[String]| match names {
-                        [] => "none".to_owned(),
-                        names => names.join(","),
-                    };
-                    return differ(what, &listed(mine), &listed(theirs));
-                }
+        let (mine, theirs) = (self.told(), other.told());
+        let differ = mine.iter().zip(&theirs).find(|(mine, theirs)| mine != theirs);
+        // Tables of items are too long to be told.
+        let hidden = (self.layout != other.layout).then_some((&mine[0], &theirs[0]));
+        match differ.or(hidden) {
+            None => Ok(()),
+            Some(((what, mine), (_, theirs))) => {
+                Err(Problem::Other(format!("the summaries have different {what}: {mine} and {theirs}")))
             }
         }
-        let kind = |layout: &Layout| match layout {
-            Layout::Table { .. } => "table".to_owned(),
-            Layout::Events { format, hashed, items } => format!(
-                "{format}{}{}",
-                if *hashed { ", hashed" } else { "" },
-                if items.is_some() { ", with items" } else { "" }
-            ),
+    }
+
+    /// What features depend on, in words.
+    fn told(&self) -> Vec<(&'static str, String)> {
+        let listed = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(",") };
+        let mut told = match &self.layout {
+            Layout::Table { reward, numbers, one_hot, hashed } => vec![
+                ("format", "table".to_owned()),
+                ("reward", reward.clone()),
+                ("features", listed(numbers)),
+                ("one-hot columns", listed(one_hot)),
+                ("hashed columns", listed(hashed)),
+            ],
+            Layout::Events { format, hashed, items } => {
+                let hashed = if *hashed { ", hashed" } else { "" };
+                let items = if items.is_some() { ", with items" } else { "" };
+                vec![("format", format!("{format}{hashed}{items}"))]
+            }
         };
-        let yes = |value: bool| if value { "yes" } else { "no" };
-        if self.layout != other.layout {
-            return differ("format", &kind(&self.layout), &kind(&other.layout));
-        }
-        if self.intercept != other.intercept {
-            return differ("intercept", &yes(self.intercept), &yes(other.intercept));
-        }
-        if self.buckets != other.buckets {
-            return differ("number of buckets", &self.buckets, &other.buckets);
-        }
-        Ok(())
+        told.push(("intercept", if self.intercept { "yes" } else { "no" }.to_owned()));
+        told.push(("number of buckets", self.buckets.to_string()));
+        told
     }
 }

@@ -4,23 +4,23 @@ use std::collections::HashMap;
 
 use wildmatch::WildMatch;
 
-use crate::error::Problem;
+use crate::error::{Problem, listed};
 
 /// The columns that are wanted: features by names and globs, the reward, the round.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Selection {
-    features: Vec<Wanted>,
-    one_hot: Vec<Wanted>,
-    hashed: Vec<Wanted>,
-    reward: String,
-    round: Option<String>,
-    without: Vec<String>,
+    pub(crate) features: Vec<Wanted>,
+    pub(crate) one_hot: Vec<Wanted>,
+    pub(crate) hashed: Vec<Wanted>,
+    pub(crate) reward: String,
+    pub(crate) round: Option<String>,
+    pub(crate) without: Vec<String>,
     /// By whose globs the columns were found, if they are named now.
-    found_by: Option<Box<Selection>>,
+    pub(crate) found_by: Option<Box<Selection>>,
 }
 
 #[derive(Debug, Clone)]
-enum Wanted {
+pub(crate) enum Wanted {
     Name(String),
     Glob(WildMatch),
 }
@@ -31,24 +31,12 @@ impl Selection {
     /// In a glob, `*` stands for any characters and `?` for one. The columns of a glob keep the order of the
     /// file, and no column is taken twice. A glob never takes the reward or the round.
     pub fn new(features: &str, reward: &str) -> Self {
-        Self::of(wanted(features), reward)
+        Self { features: wanted(features), reward: reward.to_owned(), ..Self::default() }
     }
 
     /// Exactly these features in this order, as another file had them.
     pub fn named(features: &[String], reward: &str) -> Self {
-        Self::of(named(features), reward)
-    }
-
-    fn of(features: Vec<Wanted>, reward: &str) -> Self {
-        Self {
-            features,
-            one_hot: Vec::new(),
-            hashed: Vec::new(),
-            reward: reward.to_owned(),
-            round: None,
-            without: Vec::new(),
-            found_by: None,
-        }
+        Self { features: named(features), reward: reward.to_owned(), ..Self::default() }
     }
 
     /// Takes columns of categories, each level of which becomes a feature of its own: lists of names and
@@ -56,13 +44,6 @@ impl Selection {
     #[must_use]
     pub fn with_categories(mut self, one_hot: &str, hashed: &str) -> Self {
         (self.one_hot, self.hashed) = (wanted(one_hot), wanted(hashed));
-        self
-    }
-
-    /// Takes exactly these columns of categories.
-    #[must_use]
-    pub fn with_named_categories(mut self, one_hot: &[String], hashed: &[String]) -> Self {
-        (self.one_hot, self.hashed) = (named(one_hot), named(hashed));
         self
     }
 
@@ -80,22 +61,11 @@ impl Selection {
         self
     }
 
-    /// Remembers by whose globs the columns were found, so that a late one is noticed.
-    pub(crate) fn found_by(mut self, selection: Option<&Self>) -> Self {
-        self.found_by = selection.cloned().map(Box::new);
-        self
-    }
-
     /// Whether a glob takes a column of this name.
     pub(crate) fn takes(&self, name: &str) -> bool {
         let by = self.found_by.as_deref().unwrap_or(self);
         let mut all = by.features.iter().chain(&by.one_hot).chain(&by.hashed);
         all.any(|wanted| matches!(wanted, Wanted::Glob(glob) if by.fits(glob, name)))
-    }
-
-    /// Column of the reward.
-    pub(crate) fn reward(&self) -> &str {
-        &self.reward
     }
 
     fn fits(&self, glob: &WildMatch, name: &str) -> bool {
@@ -113,31 +83,33 @@ impl Selection {
         }
         let find = |name: &str| match positions.get(name).map(Vec::as_slice) {
             Some(&[index]) => Ok(index),
-            Some(_) => Err(Problem::TwoColumns { name: name.to_owned() }),
+            Some(_) => Err(Problem::TwoColumns(name.to_owned())),
             None => Err(Problem::NoColumn { name: name.to_owned(), columns: names.clone() }),
         };
         let reward = find(&self.reward)?;
         let round = self.round.as_deref().map(find).transpose()?;
         let mut taken = vec![false; names.len()];
+        let refuse = |sentence| Err(Problem::Other(sentence));
         let mut take = |list: &[Wanted], categories: bool| {
             let mut columns = Vec::new();
             for wanted in list {
                 let found: Vec<&String> = match wanted {
                     Wanted::Name(name) if *name == self.reward => {
-                        return Err(Problem::RewardAsFeature { name: name.clone() });
+                        return refuse(format!("column `{name}` is the reward and cannot be a feature"));
                     }
                     Wanted::Name(name) => vec![name],
                     Wanted::Glob(glob) => names.iter().filter(|name| self.fits(glob, name)).collect(),
                 };
                 if let (Wanted::Glob(glob), []) = (wanted, &found[..]) {
-                    return Err(Problem::NoMatch { glob: glob.pattern(), columns: names.clone() });
+                    let (glob, columns) = (glob.pattern(), listed(&names));
+                    return refuse(format!("no column matches `{glob}`; the columns are {columns}"));
                 }
                 for name in found {
                     let index = find(name)?;
                     if !std::mem::replace(&mut taken[index], true) {
                         columns.push(index);
                     } else if categories && matches!(wanted, Wanted::Name(_)) && !columns.contains(&index) {
-                        return Err(Problem::TwoEncodings { name: name.clone() });
+                        return refuse(format!("column `{name}` can be either one-hot or hashed, not both"));
                     }
                 }
             }
@@ -166,12 +138,13 @@ fn wanted(list: &str) -> Vec<Wanted> {
     wanted.collect()
 }
 
-fn named(names: &[String]) -> Vec<Wanted> {
+/// Exactly these columns.
+pub(crate) fn named(names: &[String]) -> Vec<Wanted> {
     names.iter().cloned().map(Wanted::Name).collect()
 }
 
 /// The wanted columns of one file, by their positions in it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Columns {
     /// All columns of the file.
     pub(crate) names: Vec<String>,
@@ -193,7 +166,11 @@ impl Columns {
 
     /// Whether no column holds categories or rounds.
     pub(crate) fn is_numeric(&self) -> bool {
-        self.one_hot.is_empty() && self.hashed.is_empty() && self.round.is_none()
+        !self.has_categories() && self.round.is_none()
+    }
+
+    pub(crate) fn has_categories(&self) -> bool {
+        !self.one_hot.is_empty() || !self.hashed.is_empty()
     }
 
     /// Positions of all columns that are read, increasing.
@@ -205,11 +182,15 @@ impl Columns {
         read
     }
 
-    /// How many rows a batch has: about half a megabyte of features, which stays in a core's cache while sums
-    /// are made of it, and not too many rows of few.
     pub(crate) fn batch_rows(&self) -> usize {
-        ((1 << 16) / self.features.len().max(1)).clamp(64, 8192)
+        batch_rows(self.features.len())
     }
+}
+
+/// How many rows a batch has: about half a megabyte of features, which stays in a core's cache while sums
+/// are made of it, and not too many rows of few.
+pub(crate) fn batch_rows(features: usize) -> usize {
+    ((1 << 16) / features.max(1)).clamp(64, 8192)
 }
 
 #[cfg(test)]

@@ -3,17 +3,36 @@
 //! Kept are the sums of products of all pairs of columns: a column of ones, the reward, the features as
 //! they are in the files, and a mark for each feature whose missing values are to be the mean. Scaling, the
 //! intercept and the imputed means are applied to the sums, not to the rows, so summaries merge exactly.
+//!
+//! # Units
+//!
+//! Logs have units of their own: the numbers as they are in the files. A file, a summary, coefficients that people
+//! see and everything that people tell (a drift, a length of the coefficients, a certificate) is in these. Theorems
+//! want rows that are at most 1 long, so computations that rest on them multiply every feature by one number,
+//! 1 over the length of the longest row, and what they say about coefficients is multiplied by it once more on the
+//! way out. Who computes in which:
+//!
+//! | who | features | how |
+//! |---|---|---|
+//! | a policy that is given rows by its user (Python) | as they are | [`Summary::unscaled_statistic`] |
+//! | an audit, the bounds | times [`Summary::scale`] | [`Summary::statistic`], live rows by [`Summary::read_rows`] or [`Summary::statistic_as`] |
+//! | a comparison on recorded rounds | times 1 / `Contest::unit`, the longest of logged and live rows | rows, not sums: `Contest` of `truenorth-sim` |
+//!
+//! Rewards are never scaled.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use truenorth::{CrossProducts, Matrix, RidgeStatistic};
+use truenorth::{CrossProducts, RidgeStatistic};
 
-use crate::batch::{Missing, Rejected};
 use crate::error::Problem;
 use crate::recipe::Recipe;
 use crate::tally::{FEATURES, ONE, REWARD};
-use crate::vocabulary::{EXAMPLES, MOST_NAMES};
+use crate::tolerance::{Missing, Rejected};
+use crate::vocabulary::MOST_NAMES;
+
+/// How many names a bucket of the hash is remembered by.
+const EXAMPLES: usize = 3;
 
 /// Name of the feature that is 1 everywhere.
 pub(crate) const INTERCEPT: &str = "intercept";
@@ -43,6 +62,16 @@ pub struct SummaryFeature {
     pub name: String,
     /// For a bucket of the hash: names that fell into it, at most three.
     pub examples: Vec<String>,
+}
+
+impl SummaryFeature {
+    /// Remembers a name that fell into the bucket; of many, the first in the alphabet.
+    pub(crate) fn add_example(&mut self, name: &str) {
+        if let Err(place) = self.examples.binary_search_by(|other| other.as_str().cmp(name)) {
+            self.examples.insert(place, name.to_owned());
+            self.examples.truncate(EXAMPLES);
+        }
+    }
 }
 
 impl Summary {
@@ -78,18 +107,20 @@ impl Summary {
 
     /// Names of the features in their order, the intercept first if there is one.
     pub fn names(&self) -> Vec<String> {
+        self.with_intercept(|feature| feature.name.clone())
+    }
+
+    fn with_intercept(&self, name: impl Fn(&SummaryFeature) -> String) -> Vec<String> {
         let intercept = self.recipe.intercept.then(|| INTERCEPT.to_owned());
-        intercept.into_iter().chain(self.features.iter().map(|feature| feature.name.clone())).collect()
+        intercept.into_iter().chain(self.features.iter().map(name)).collect()
     }
 
     /// Names for people: buckets of the hash with what fell into them.
     pub fn labels(&self) -> Vec<String> {
-        let label = |feature: &SummaryFeature| match feature.examples.as_slice() {
+        self.with_intercept(|feature| match feature.examples.as_slice() {
             [] => feature.name.clone(),
             examples => format!("{} ({})", feature.name, examples.join(", ")),
-        };
-        let intercept = self.recipe.intercept.then(|| INTERCEPT.to_owned());
-        intercept.into_iter().chain(self.features.iter().map(label)).collect()
+        })
     }
 
     /// What every feature is multiplied by, so that no row is longer than 1.
@@ -147,26 +178,20 @@ impl Summary {
             })
         };
         let intercept = other.recipe.intercept.then(|| vec![(ONE, 1.0)]);
-        let columns: Vec<Vec<(usize, f64)>> =
-            intercept.into_iter().chain(other.features.iter().map(column)).collect();
-        let product = |left: &[(usize, f64)], right: &[(usize, f64)]| {
+        let features = intercept.into_iter().chain(other.features.iter().map(column));
+        let columns: Vec<(Vec<(usize, f64)>, f64)> =
+            features.map(|column| (column, scale)).chain([(vec![(REWARD, 1.0)], 1.0)]).collect();
+        let products = CrossProducts::from_fn(columns.len(), |i, j| {
+            let ((left, unit), (right, other)) = (&columns[i], &columns[j]);
             let pairs = left.iter().flat_map(|&(i, a)| right.iter().map(move |&(j, b)| (i, j, a * b)));
-            kish * pairs.map(|(i, j, factor)| factor * self.products.get(i, j)).sum::<f64>()
-        };
-        let mut gram = Matrix::zeros(columns.len(), columns.len());
-        for i in 0..columns.len() {
-            for j in 0..=i {
-                let entry = product(&columns[i], &columns[j]) * scale * scale;
-                (gram[(i, j)], gram[(j, i)]) = (entry, entry);
-            }
-        }
-        let reward = [(REWARD, 1.0)];
-        let moment: Vec<f64> = columns.iter().map(|column| product(column, &reward) * scale).collect();
+            let sum = pairs.map(|(i, j, factor)| factor * self.products.get(i, j)).sum::<f64>();
+            kish * sum * unit * other
+        });
         let effective = (kish * weight).round();
         // Between 0 and the number of rows, by the inequality of Cauchy and Schwarz.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]
         let count = (effective as u64).min(self.rows);
-        RidgeStatistic::from_sums(count, &gram, &moment, product(&reward, &reward))
+        RidgeStatistic::from_products(count, &products)
     }
 
     /// Adds the rows of another summary.
@@ -175,27 +200,21 @@ impl Summary {
         let all = union(&self.features, &other.features, self.recipe.numbers().len());
         let named = all.iter().skip(self.recipe.numbers().len()).filter(|f| f.examples.is_empty()).count();
         if named > MOST_NAMES {
-            return Err(Problem::TooManyFeatures { limit: MOST_NAMES });
+            return Err(Problem::TooManyFeatures(MOST_NAMES));
         }
-        let position = |features: &[SummaryFeature], all: &[SummaryFeature]| -> Vec<usize> {
-            let at: BTreeMap<&str, usize> = all.iter().map(|f| f.name.as_str()).zip(0..).collect();
-            features.iter().map(|feature| at[feature.name.as_str()]).collect()
-        };
-        let (mine, theirs) = (position(&self.features, &all), position(&other.features, &all));
-        let mut imputed: Vec<usize> = self.imputed.iter().map(|&feature| mine[feature]).collect();
-        imputed.extend(other.imputed.iter().map(|&feature| theirs[feature]));
+        let at: BTreeMap<&str, usize> = all.iter().map(|f| f.name.as_str()).zip(FEATURES..).collect();
+        // Only columns of numbers have marks, and their places are the same in both.
+        let mut imputed = [&self.imputed[..], &other.imputed].concat();
         imputed.sort_unstable();
         imputed.dedup();
-        let columns = |summary: &Self, position: &[usize]| -> Vec<usize> {
-            let features = position.iter().map(|&feature| FEATURES + feature);
-            let marks = summary.imputed.iter().map(|&feature| {
-                FEATURES + all.len() + imputed.partition_point(|&other| other < position[feature])
-            });
-            [ONE, REWARD].into_iter().chain(features).chain(marks).collect()
+        let columns = |summary: &Self| -> Vec<usize> {
+            let features = summary.features.iter().map(|feature| at[feature.name.as_str()]);
+            let mark = |feature| FEATURES + all.len() + imputed.partition_point(|other| other < feature);
+            [ONE, REWARD].into_iter().chain(features).chain(summary.imputed.iter().map(mark)).collect()
         };
         let mut products = CrossProducts::new(FEATURES + all.len() + imputed.len());
-        products.merge(&self.products, &columns(self, &mine));
-        products.merge(&other.products, &columns(other, &theirs));
+        products.merge(&self.products, &columns(self));
+        products.merge(&other.products, &columns(other));
         self.products = products;
         self.features = all;
         if !imputed.is_empty() {
@@ -222,13 +241,8 @@ impl Summary {
     pub(crate) fn is_consistent(&self) -> bool {
         let names: std::collections::BTreeSet<&str> = self.features.iter().map(|f| f.name.as_str()).collect();
         let numbers = self.recipe.numbers();
-        self.products.is_consistent(FEATURES + self.features.len() + self.imputed.len())
-            && self
-                .products
-                .entries()
-                .iter()
-                .chain([&self.weight_squares, &self.largest])
-                .all(|x| x.is_finite())
+        self.products.width() == FEATURES + self.features.len() + self.imputed.len()
+            && self.products.entries().chain([self.weight_squares, self.largest]).all(f64::is_finite)
             && (0..self.products.width()).all(|column| self.products.get(column, column) >= 0.0)
             && self.weight_squares >= 0.0
             && self.largest >= 0.0
@@ -244,14 +258,11 @@ impl Summary {
 
 /// The columns of numbers, which both have, then what turned up in either, by name.
 fn union(mine: &[SummaryFeature], theirs: &[SummaryFeature], numbers: usize) -> Vec<SummaryFeature> {
-    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut found: BTreeMap<&str, SummaryFeature> = BTreeMap::new();
     for feature in mine[numbers..].iter().chain(&theirs[numbers..]) {
-        let examples = found.entry(feature.name.clone()).or_default();
-        examples.extend(feature.examples.iter().cloned());
-        examples.sort_unstable();
-        examples.dedup();
-        examples.truncate(EXAMPLES);
+        let empty = || SummaryFeature { name: feature.name.clone(), examples: Vec::new() };
+        let all = found.entry(&feature.name).or_insert_with(empty);
+        feature.examples.iter().for_each(|example| all.add_example(example));
     }
-    let found = found.into_iter().map(|(name, examples)| SummaryFeature { name, examples });
-    mine[..numbers].iter().cloned().chain(found).collect()
+    mine[..numbers].iter().cloned().chain(found.into_values()).collect()
 }

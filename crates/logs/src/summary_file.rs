@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use truenorth::frame::{Magic, Unframed, framed, unframed};
 
-use crate::error::{Fault, Problem, Result};
+use crate::error::{Problem, Result};
 use crate::summary::Summary;
 
 const MAGIC: Magic = *b"tnsummary";
@@ -20,27 +20,30 @@ impl Summary {
 
     /// A summary from its bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Problem> {
-        let damaged = |reason: &str| Problem::SummaryDamaged { reason: reason.to_owned() };
+        let damaged = |reason: &str| Problem::Other(format!("the summary is damaged: {reason}"));
         let payload = unframed(MAGIC, VERSION, bytes).map_err(|wrong| match wrong {
             Unframed::TooShort if !bytes.is_empty() => damaged("it is too short"),
-            Unframed::TooShort | Unframed::OtherMagic => Problem::NotASummary,
-            Unframed::OtherVersion(found) => Problem::SummaryVersion { found, supported: VERSION },
+            Unframed::TooShort | Unframed::OtherMagic => {
+                Problem::other("this is no summary; `truenorth summarize` makes one from logs")
+            }
+            Unframed::OtherVersion(found) => Problem::Other(format!(
+                "the summary has version {found}, but this build reads version {VERSION}"
+            )),
             Unframed::WrongChecksum => damaged("its checksum does not match its content"),
         })?;
-        let (summary, rest): (Self, &[u8]) =
-            postcard::take_from_bytes(payload).map_err(|error| damaged(&error.to_string()))?;
-        if rest.is_empty() && summary.is_consistent() {
-            Ok(summary)
-        } else {
-            Err(damaged("its parts contradict each other"))
+        match postcard::take_from_bytes(payload) {
+            Ok((summary, [])) if Self::is_consistent(&summary) => Ok(summary),
+            // What a type says about its own numbers is custom.
+            Ok(_) | Err(postcard::Error::SerdeDeCustom) => Err(damaged("its parts contradict each other")),
+            Err(error) => Err(damaged(&error.to_string())),
         }
     }
 
     /// Reads a summary.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|error| Fault::from(Problem::Unreadable(error)).in_file(path))?;
-        Self::from_bytes(&bytes).map_err(|problem| Fault::from(problem).in_file(path))
+        let bytes = fs::read(path).map_err(Problem::Unreadable);
+        bytes.and_then(|bytes| Self::from_bytes(&bytes)).map_err(|problem| problem.in_file(path))
     }
 
     /// Whether a file starts as summaries do.

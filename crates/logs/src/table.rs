@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use arrow_array::RecordBatchReader;
-
 use crate::batch::Batches;
 use crate::error::Result;
 use crate::selection::Selection;
+use crate::source::Memory;
 
 /// All rows of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,11 +27,7 @@ impl Table {
     }
 
     /// Reads rows that are in memory; `name` stands for the file.
-    pub fn of_batches(
-        batches: Box<dyn RecordBatchReader + Send>,
-        name: &str,
-        selection: &Selection,
-    ) -> Result<Self> {
+    pub fn of_batches(batches: Memory<'static>, name: &str, selection: &Selection) -> Result<Self> {
         Self::collect(Batches::of(batches, name, selection)?)
     }
 

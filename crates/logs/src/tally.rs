@@ -3,6 +3,7 @@
 use truenorth::{CrossProducts, longest_square};
 
 use crate::batch::Batch;
+use crate::tolerance::{Missing, Tolerance};
 
 /// Column of ones, whose sums are the count and the columns' totals.
 pub(crate) const ONE: usize = 0;
@@ -14,15 +15,14 @@ pub(crate) const FEATURES: usize = 2;
 /// Numbers are at most this large, so that no sum of squares overflows; the square of it.
 const LARGEST_SQUARE: f64 = 1e100;
 
-/// Sums over rows: ones, reward, columns of numbers, their missing values, and what turned up.
+/// Sums over rows.
 pub(crate) struct Tally {
-    /// Sums of rows that are all numbers: ones, reward, columns of numbers.
-    dense: CrossProducts,
-    /// Sums of all other rows: the same columns, then what `first_discovered` tells.
-    sparse: CrossProducts,
+    /// Ones, reward, columns of numbers, their missing values if those are to be the mean, what turned up.
+    pub(crate) sums: CrossProducts,
     numbers: usize,
-    /// Whether missing numbers have columns of their own, behind the numbers.
-    marks_missing: bool,
+    /// Where the features begin that are not columns of numbers.
+    pub(crate) first_discovered: usize,
+    tolerance: Tolerance,
     pub(crate) rows: u64,
     /// Σ w²
     pub(crate) weight_squares: f64,
@@ -33,12 +33,14 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(numbers: usize, marks_missing: bool) -> Self {
+    pub(crate) fn new(numbers: usize, tolerance: Tolerance) -> Self {
+        let marks = if tolerance.missing == Missing::Mean { numbers } else { 0 };
+        let first_discovered = FEATURES + numbers + marks;
         Self {
-            dense: CrossProducts::new(FEATURES + numbers),
-            sparse: CrossProducts::new(FEATURES + numbers * if marks_missing { 2 } else { 1 }),
+            sums: CrossProducts::new(first_discovered),
             numbers,
-            marks_missing,
+            first_discovered,
+            tolerance,
             rows: 0,
             weight_squares: 0.0,
             largest: 0.0,
@@ -47,13 +49,8 @@ impl Tally {
         }
     }
 
-    /// Where the features begin that are not columns of numbers.
-    pub(crate) fn first_discovered(&self) -> usize {
-        FEATURES + self.numbers * if self.marks_missing { 2 } else { 1 }
-    }
-
-    /// Adds rows that are all numbers, given column by column; none of them if a number is not finite or
-    /// too large, which is for someone else to find.
+    /// Adds rows that are all numbers, given column by column; none of them if a number is not finite, too
+    /// large or a reward out of range, which is for someone else to find.
     pub(crate) fn add_columns(&mut self, features: &[&[f64]], rewards: &[f64]) -> bool {
         let rows = rewards.len();
         self.ones.resize(self.ones.len().max(rows), 1.0);
@@ -63,26 +60,26 @@ impl Tally {
         let mut block = CrossProducts::new(columns.len());
         block.add_columns(&columns);
         // A sum of squares shows what is wrong with a single number.
-        if !(0..columns.len()).all(|i| block.get(i, i) <= LARGEST_SQUARE) {
+        if !(0..columns.len()).all(|i| block.get(i, i) <= LARGEST_SQUARE)
+            || !rewards.iter().all(|&reward| self.tolerance.check_reward(reward).is_ok())
+        {
             return false;
         }
         self.largest = self.largest.max(longest_square(features));
-        let positions: Vec<usize> = (0..columns.len()).collect();
-        self.dense.merge(&block, &positions);
+        self.sums.add(&block);
         self.rows += rows as u64;
         self.weight_squares += rows as f64;
         true
     }
 
-    /// Adds a batch that a collector has checked.
+    /// Adds a batch that a collector has checked; this many features have turned up so far.
     pub(crate) fn add_batch(&mut self, batch: &Batch, discovered: usize) {
-        let complete = batch.levels.is_empty() && !batch.columns.iter().flatten().any(|x| x.is_nan());
+        let complete = batch.ends.is_empty() && !batch.columns.iter().flatten().any(|x| x.is_nan());
         let columns: Vec<&[f64]> = batch.columns.iter().map(Vec::as_slice).collect();
         if complete && self.add_columns(&columns, &batch.rewards) {
             return;
         }
-        let first = self.first_discovered();
-        self.sparse.grow(first + discovered);
+        self.sums.grow(self.first_discovered + discovered);
         for row in 0..batch.len() {
             self.entries.clear();
             for (i, column) in columns.iter().enumerate() {
@@ -92,51 +89,25 @@ impl Tally {
                     self.entries.push((FEATURES + i, column[row]));
                 }
             }
-            let levels = batch.levels.iter().filter_map(|column| column[row]);
-            self.entries.extend(levels.map(|level| (first + level, 1.0)));
-            self.add_entries(batch.rewards[row], 1.0);
+            let (found, weight) = batch.found(row);
+            let first = self.first_discovered;
+            self.entries.extend(found.iter().map(|&(feature, value)| (first + feature, value)));
+            // Two levels may share a bucket; their values add up.
+            self.entries.sort_unstable_by_key(|&(column, _)| column);
+            self.entries.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                if same {
+                    kept.1 += next.1;
+                }
+                same
+            });
+            let missing = FEATURES + self.numbers..first;
+            let squares = self.entries.iter().filter(|(column, _)| !missing.contains(column));
+            self.largest = self.largest.max(squares.map(|(_, value)| value * value).sum());
+            self.entries.extend([(ONE, 1.0), (REWARD, batch.rewards[row])]);
+            self.sums.add_row(&self.entries, weight);
+            self.rows += 1;
+            self.weight_squares += weight * weight;
         }
-    }
-
-    /// Adds a row of features that turned up, by their numbers in the vocabulary.
-    pub(crate) fn add_event(
-        &mut self,
-        features: &[(usize, f64)],
-        reward: f64,
-        weight: f64,
-        discovered: usize,
-    ) {
-        let first = self.first_discovered();
-        self.sparse.grow(first + discovered);
-        self.entries.clear();
-        self.entries.extend(features.iter().map(|&(feature, value)| (first + feature, value)));
-        self.add_entries(reward, weight);
-    }
-
-    fn add_entries(&mut self, reward: f64, weight: f64) {
-        // Two levels may share a bucket; their values add up.
-        self.entries.sort_unstable_by_key(|&(column, _)| column);
-        self.entries.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
-        });
-        let missing = FEATURES + self.numbers..self.first_discovered();
-        let squares = self.entries.iter().filter(|(column, _)| !missing.contains(column));
-        self.largest = self.largest.max(squares.map(|(_, value)| value * value).sum());
-        self.entries.extend([(ONE, 1.0), (REWARD, reward)]);
-        self.sparse.add_row(&self.entries, weight);
-        self.rows += 1;
-        self.weight_squares += weight * weight;
-    }
-
-    /// All sums; columns as in the sparse part.
-    pub(crate) fn products(mut self, discovered: usize) -> CrossProducts {
-        self.sparse.grow(self.first_discovered() + discovered);
-        let positions: Vec<usize> = (0..self.dense.width()).collect();
-        self.sparse.merge(&self.dense, &positions);
-        self.sparse
     }
 }

@@ -1,14 +1,12 @@
 //! Features that turn up while rows are read: levels of categories, names of events.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use crate::error::Problem;
+use crate::summary::SummaryFeature;
 
 /// How many features may be told apart by name: sums grow with the square of it.
 pub(crate) const MOST_NAMES: usize = 1000;
-
-/// How many names a bucket of the hash is remembered by.
-pub(crate) const EXAMPLES: usize = 3;
 
 /// Names whose bucket is remembered, so that most features are not hashed again.
 const REMEMBERED: usize = 1 << 16;
@@ -21,31 +19,15 @@ pub(crate) struct Vocabulary {
     positions: HashMap<String, usize>,
     /// Buckets that names fell into, for names seen lately.
     remembered: HashMap<String, usize>,
-    features: Vec<Discovered>,
+    pub(crate) features: Vec<SummaryFeature>,
     /// Names and text columns are made of two parts.
     buffer: String,
     named: usize,
 }
 
-/// A feature that turned up.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Discovered {
-    pub(crate) name: String,
-    /// For a bucket of the hash: the first names in the alphabet that fell into it.
-    pub(crate) examples: BTreeSet<String>,
-}
-
 impl Vocabulary {
     pub(crate) fn new(buckets: u32) -> Self {
         Self { buckets: buckets.max(1), ..Self::default() }
-    }
-
-    pub(crate) fn features(&self) -> &[Discovered] {
-        &self.features
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.features.len()
     }
 
     /// The feature with this name, made of parts.
@@ -56,11 +38,10 @@ impl Vocabulary {
             return Ok(position);
         }
         if self.named == MOST_NAMES {
-            return Err(Problem::TooManyFeatures { limit: MOST_NAMES });
+            return Err(Problem::TooManyFeatures(MOST_NAMES));
         }
         self.named += 1;
-        let name = self.buffer.clone();
-        Ok(self.add(Discovered { name, examples: BTreeSet::new() }))
+        Ok(self.add(self.buffer.clone()))
     }
 
     /// The feature that this name, made of parts, is hashed to.
@@ -73,30 +54,21 @@ impl Vocabulary {
         let name = bucket_name(bucket(&self.buffer, self.buckets), self.buckets);
         let position = match self.positions.get(&name) {
             Some(&position) => position,
-            None => self.add(Discovered { name, examples: BTreeSet::new() }),
+            None => self.add(name),
         };
         if self.remembered.len() >= REMEMBERED {
             self.remembered.clear();
         }
-        self.features[position].add_example(self.buffer.clone());
+        self.features[position].add_example(&self.buffer);
         self.remembered.insert(self.buffer.clone(), position);
         position
     }
 
-    fn add(&mut self, feature: Discovered) -> usize {
+    fn add(&mut self, name: String) -> usize {
         let position = self.features.len();
-        self.positions.insert(feature.name.clone(), position);
-        self.features.push(feature);
+        self.positions.insert(name.clone(), position);
+        self.features.push(SummaryFeature { name, examples: Vec::new() });
         position
-    }
-}
-
-impl Discovered {
-    fn add_example(&mut self, name: String) {
-        self.examples.insert(name);
-        if self.examples.len() > EXAMPLES {
-            self.examples.pop_last();
-        }
     }
 }
 
@@ -149,16 +121,13 @@ mod tests {
         for name in ["d", "c", "b", "a", "e", "f", "g", "h"] {
             vocabulary.hashed(&["user=", name]);
         }
-        assert_eq!(vocabulary.len(), 4);
-        let examples: Vec<usize> = vocabulary.features()[2..].iter().map(|f| f.examples.len()).collect();
+        assert_eq!(vocabulary.features.len(), 4);
+        let examples: Vec<usize> = vocabulary.features[2..].iter().map(|f| f.examples.len()).collect();
         assert_eq!(examples, [3, 3]);
         for i in 2..MOST_NAMES {
             vocabulary.named(&[&i.to_string()]).unwrap();
         }
         let refused = vocabulary.named(&["one too many"]).unwrap_err().to_string();
-        assert_eq!(
-            refused,
-            "there are more than 1000 features by name; hash them (`--hash COLUMN`, or no `--keep-names`)"
-        );
+        assert_eq!(refused, "there are more than 1000 features by name; hash them");
     }
 }

@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{env, error, fs};
 
 use truenorth_report::{
-    AxisScale, Bar, BarGroup, Bars, BarsFigure, Block, Curves, CurvesFigure, CurvesPanel, Direction,
-    Directions, DirectionsFigure, DirectionsPanel, Drift, Ellipses, EllipsesFigure, EllipsesPanel, Error,
-    Marks, Outline, OutlineStyle, Page, Palette, Reference, Section, Series, Share, ShareColors, Shares,
-    SharesFigure, SharesPanel, Table, png,
+    AxisScale, Bars, Block, Curves, CurvesPanel, Ellipses, EllipsesPanel, Error, Interval, Outline, Page,
+    Palette, Reference, Row, RowsFigure, Section, Series, Share, Shares, SharesPanel, Table, png,
 };
 
 const POLICIES: [&str; 5] = ["Ellipsoidal MinUCB", "Online LinUCB", "Pooled LinUCB", "MinUCB", "Greedy"];
@@ -27,8 +25,8 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         ("ellipses", ellipses()?),
         ("bars", bars()?),
         ("slopes", slopes()?),
-        ("directions", directions()?),
-        ("directions-many", many_directions()?),
+        ("rows", rows()?),
+        ("rows-many", many_rows()?),
     ];
     for (name, svg) in &figures {
         save(&directory, name, svg)?;
@@ -77,7 +75,7 @@ fn curves(count: usize) -> Result<String, Error> {
         panels: (0..count).map(panel).collect(),
         ..Curves::default()
     };
-    Ok(CurvesFigure::new(curves)?.svg())
+    curves.svg()
 }
 
 fn edge_cases() -> Result<String, Error> {
@@ -103,7 +101,7 @@ fn edge_cases() -> Result<String, Error> {
         ),
         panel("Tiny", AxisScale::Auto, vec![Series::new("a", [0.0, 3e6], [2e-7, 9e-7])]),
     ];
-    Ok(CurvesFigure::new(Curves { panels, x_label: "round".into(), ..Curves::default() })?.svg())
+    Curves { panels, x_label: "round".into(), ..Curves::default() }.svg()
 }
 
 fn shares() -> Result<String, Error> {
@@ -124,14 +122,9 @@ fn shares() -> Result<String, Error> {
             title: "By layer".into(),
             x: x.clone(),
             shares: (0..16).map(layer).collect(),
-            colors: ShareColors::Ramp,
+            palette: None,
         },
-        SharesPanel {
-            title: "By branch".into(),
-            x,
-            shares: branches,
-            colors: ShareColors::Names(Palette::default()),
-        },
+        SharesPanel { title: "By branch".into(), x, shares: branches, palette: Some(Palette::default()) },
     ];
     let shares = Shares {
         title: String::new(),
@@ -139,16 +132,16 @@ fn shares() -> Result<String, Error> {
         y_label: "share of decisions".into(),
         panels,
     };
-    Ok(SharesFigure::new(shares)?.svg())
+    shares.svg()
 }
 
-fn ellipse(name: &str, (x, y): (f64, f64), (a, b): (f64, f64), turn: f64, style: OutlineStyle) -> Outline {
+fn ellipse(name: &str, (x, y): (f64, f64), (a, b): (f64, f64), turn: f64, dashed: bool) -> Outline {
     let point = |step: u32| {
         let angle = f64::from(step) / 90.0 * TAU;
         let (u, v) = (a * angle.cos(), b * angle.sin());
         (x + u * turn.cos() - v * turn.sin(), y + u * turn.sin() + v * turn.cos())
     };
-    Outline { name: name.into(), points: (0..90).map(point).collect(), center: Some((x, y)), style }
+    Outline { name: name.into(), points: (0..90).map(point).collect(), center: Some((x, y)), dashed }
 }
 
 fn ellipses() -> Result<String, Error> {
@@ -158,9 +151,9 @@ fn ellipses() -> Result<String, Error> {
         EllipsesPanel {
             title: format!("After {rounds} rounds"),
             outlines: vec![
-                ellipse("online", online, (1.1 * size, 0.9 * size), 0.4, OutlineStyle::Filled),
-                ellipse("pooled", (0.5, 0.55), (0.75 * size.max(0.2), 0.12), 0.3, OutlineStyle::Line),
-                ellipse("logs", (0.3, 0.75), (0.5, 0.1), 0.3, OutlineStyle::Dashed),
+                ellipse("online", online, (1.1 * size, 0.9 * size), 0.4, false),
+                ellipse("pooled", (0.5, 0.55), (0.75 * size.max(0.2), 0.12), 0.3, false),
+                ellipse("logs", (0.3, 0.75), (0.5, 0.1), 0.3, true),
             ],
             truth: Some((0.6, 0.35)),
         }
@@ -172,31 +165,18 @@ fn ellipses() -> Result<String, Error> {
         panels: [0.0, 10.0, 100.0, 1000.0].map(panel).to_vec(),
         ..Ellipses::default()
     };
-    Ok(EllipsesFigure::new(ellipses)?.svg())
+    ellipses.svg()
 }
 
 fn bars() -> Result<String, Error> {
-    let finals = [
-        [0.3, 45.0, 80_000.0, 52.0, 9_000.0],
-        [310.0, 420.0, 395.0, 330.0, 820.0],
-        [0.0, 48.0, 1_900.0, 47.0, 2_400.0],
-    ];
-    let group = |(title, finals): (&&str, [f64; 5])| BarGroup {
-        title: (*title).into(),
-        bars: POLICIES
-            .iter()
-            .zip(finals)
-            .map(|(name, last)| Bar::new(*name, last).with_error(0.8 * last, 1.3 * last))
-            .collect(),
-    };
+    let finals = [0.3, 45.0, 80_000.0, 52.0, 0.0];
     let bars = Bars {
         title: "Regret after 20,000 rounds".into(),
         value_label: "final regret".into(),
-        palette: Palette::new(POLICIES),
-        groups: PROBLEMS.iter().zip(finals).map(group).collect(),
+        bars: POLICIES.iter().zip(finals).map(|(name, last)| ((*name).into(), last)).collect(),
         ..Bars::default()
     };
-    Ok(BarsFigure::new(bars)?.svg())
+    bars.svg()
 }
 
 fn slopes() -> Result<String, Error> {
@@ -224,70 +204,52 @@ fn slopes() -> Result<String, Error> {
         x_label: "horizon".into(),
         y_label: "regret at the horizon".into(),
         x_scale: AxisScale::Log,
-        marks: Marks::Points,
+        markers: true,
         palette: Palette::new(POLICIES),
         panels: vec![panel("Two directions", 1.0), panel("Ten directions", 4.0)],
         ..Curves::default()
     };
-    Ok(CurvesFigure::new(curves)?.svg())
+    curves.svg()
 }
 
-fn directions() -> Result<String, Error> {
-    let row = |name: &str, coverage, drift, trust| Direction { name: name.into(), coverage, drift, trust };
-    let estimate = |value: f64, half: f64| Drift::Estimate { value, low: value - half, high: value + half };
-    let prior = Drift::Prior { low: -1.0, high: 1.0 };
-    let names = [
-        "price",
-        "discount",
-        "weekend",
-        "returning customer",
-        "screen width",
-        "minutes since the last visit to any page of the shop",
-    ];
-    let coverage = [1_840.0, 410.0, 96.0, 12.4, 0.8, 0.0];
-    let panel = |title: &str, drifts: [Drift; 6], trust: [f64; 6]| DirectionsPanel {
-        title: title.into(),
-        directions: (0..6)
-            .map(|index| row(names[index], coverage[index], drifts[index], trust[index]))
-            .collect(),
-    };
-    let panels = vec![
-        panel("Before the first round", [prior; 6], [0.21, 0.2, 0.18, 0.12, 0.02, 0.0]),
-        panel(
-            "After 500 rounds",
-            [
-                estimate(0.52, 0.05),
-                estimate(0.01, 0.06),
-                estimate(-0.06, 0.11),
-                estimate(-0.31, 0.2),
-                estimate(0.1, 2.2),
-                Drift::Unknown,
-            ],
-            [0.004, 1.0, 0.78, 0.34, 0.02, 0.0],
-        ),
-    ];
-    let title = "What has been learned about each direction".into();
-    Ok(DirectionsFigure::new(Directions { title, panels, ..Directions::default() })?.svg())
+fn table(title: &str, rows: Vec<Row>, margin: f64) -> Result<String, Error> {
+    let notes = ["effective logged rows", "live − logged, with its interval", "share of the logs used"];
+    let (title, heading, notes) = (title.to_owned(), "Direction".to_owned(), notes.map(str::to_owned));
+    let columns = ["Coverage", "Drift", "Trust"];
+    let legend = ["interval excludes 0", "interval includes 0", "too little to matter"];
+    RowsFigure { title, heading, columns, notes, legend, margin, rows }.svg()
 }
 
-fn many_directions() -> Result<String, Error> {
-    let direction = |index: u32| {
+fn row(name: &str, size: f64, interval: Option<Interval>, share: f64) -> Row {
+    Row { name: name.to_owned(), size, interval, share }
+}
+
+fn around(value: f64, half: f64) -> Interval {
+    Interval { value, low: value - half, high: value + half }
+}
+
+fn rows() -> Result<String, Error> {
+    let rows = vec![
+        row("price", 1_840.0, Some(around(0.52, 0.05)), 0.004),
+        row("discount", 410.0, Some(around(0.01, 0.06)), 1.0),
+        row("weekend", 96.0, Some(around(-0.06, 0.11)), 0.78),
+        row("returning customer", 12.4, Some(around(-0.31, 0.2)), 0.34),
+        row("screen width", 0.8, Some(around(0.1, 2.2)), 0.02),
+        row("minutes since the last visit to any page of the shop", 0.0, None, 0.0),
+    ];
+    table("What has been learned about each direction", rows, 0.04)
+}
+
+fn many_rows() -> Result<String, Error> {
+    let numbered = |index: u32| {
         let wave = (f64::from(index) * 2.4).sin();
         let value = if index % 17 == 3 { 0.8 * wave } else { 0.04 * wave };
         let half = 0.02 + 0.2 * f64::from(index) / 60.0;
-        Direction {
-            name: format!("feature {index}"),
-            coverage: 30_000.0 * (-0.2 * f64::from(index)).exp(),
-            drift: match index {
-                55.. => Drift::Prior { low: -1.0, high: 1.0 },
-                _ => Drift::Estimate { value, low: value - half, high: value + half },
-            },
-            trust: if index < 55 { 1.0 / (1.0 + (value / half).powi(2)) } else { 0.1 },
-        }
+        let coverage = 30_000.0 * (-0.2 * f64::from(index)).exp();
+        let trust = if index < 55 { 1.0 / (1.0 + (value / half).powi(2)) } else { 0.1 };
+        row(&format!("feature {index}"), coverage, (index < 55).then(|| around(value, half)), trust)
     };
-    let directions = (0..60).map(direction).collect();
-    let panels = vec![DirectionsPanel { title: String::new(), directions }];
-    Ok(DirectionsFigure::new(Directions { panels, ..Directions::default() })?.svg())
+    table("", (0..60).map(numbered).collect(), 0.0)
 }
 
 fn page(figures: &[(&str, String)]) -> Page {

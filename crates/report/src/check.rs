@@ -6,50 +6,45 @@ use crate::Error;
 const LARGEST: f64 = 1e100;
 
 /// A list of numbers with the names that an error needs.
+#[derive(Clone, Copy)]
 pub(crate) struct List<'a> {
-    pub(crate) of: &'a str,
-    pub(crate) field: &'static str,
-    pub(crate) values: &'a [f64],
+    of: &'a str,
+    field: &'static str,
+    values: &'a [f64],
+}
+
+/// These numbers, if all of them are finite.
+pub(crate) fn finite<'a>(of: &'a str, field: &'static str, values: &'a [f64]) -> Result<List<'a>, Error> {
+    let list = List { of, field, values };
+    list.all("finite and at most 1e100 in size", |_, value| value.abs() <= LARGEST)
+}
+
+/// As many of these numbers as there are others beside them, if all of them are finite.
+pub(crate) fn beside<'a>(
+    others: &[f64],
+    of: &'a str,
+    list: &'static str,
+    values: &'a [f64],
+) -> Result<List<'a>, Error> {
+    match (others.len(), values.len()) {
+        (expected, found) if expected != found => {
+            Err(Error::Length { list, of: quoted(of), expected, found })
+        }
+        _ => finite(of, list, values),
+    }
 }
 
 impl List<'_> {
-    pub(crate) fn finite(&self) -> Result<&Self, Error> {
-        self.all("", |_, value| value.is_finite() && value.abs() <= LARGEST).map_err(|error| match error {
-            Error::Range { list, of, index, value, .. } => Error::NotFinite { list, of, index, value },
-            other => other,
-        })
-    }
-
-    pub(crate) fn len(&self, expected: usize) -> Result<&Self, Error> {
-        let found = self.values.len();
-        if found == expected {
-            return Ok(self);
-        }
-        Err(Error::Length { list: self.field, of: quoted(self.of), expected, found })
-    }
-
-    pub(crate) fn increasing(&self) -> Result<&Self, Error> {
+    pub(crate) fn increasing(self) -> Result<Self, Error> {
         self.all("above the one before", |index, value| index == 0 || value > self.values[index - 1])
     }
 
-    pub(crate) fn at_least(&self, bound: &[f64], range: &'static str) -> Result<&Self, Error> {
-        self.all(range, |index, value| value >= bound[index])
-    }
-
-    pub(crate) fn not_negative(&self) -> Result<&Self, Error> {
-        self.all("at least 0", |_, value| value >= 0.0)
-    }
-
-    pub(crate) fn positive(&self) -> Result<&Self, Error> {
-        self.all("above 0", |_, value| value > 0.0)
-    }
-
-    fn all(&self, range: &'static str, accepts: impl Fn(usize, f64) -> bool) -> Result<&Self, Error> {
-        match self.values.iter().enumerate().find(|&(index, &value)| !accepts(index, value)) {
+    /// This list, if each number, told with its index, is in the range.
+    pub(crate) fn all(self, range: &'static str, holds: impl Fn(usize, f64) -> bool) -> Result<Self, Error> {
+        let Self { of, field: list, values } = self;
+        match (0..values.len()).find(|&index| !holds(index, values[index])) {
             None => Ok(self),
-            Some((index, &value)) => {
-                Err(Error::Range { list: self.field, of: quoted(self.of), index, range, value })
-            }
+            Some(index) => Err(Error::Range { list, of: quoted(of), index, range, value: values[index] }),
         }
     }
 }

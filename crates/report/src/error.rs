@@ -24,19 +24,7 @@ pub enum Error {
         /// How many there are.
         found: usize,
     },
-    /// A number is NaN, infinite or too large to draw.
-    #[error("`{list}` {index} of {of} must be finite and at most 1e100 in size, but is {value}")]
-    NotFinite {
-        /// The list as named in the API.
-        list: &'static str,
-        /// The series the list belongs to.
-        of: String,
-        /// Position in the list, from 0.
-        index: usize,
-        /// The number.
-        value: f64,
-    },
-    /// A number must not lie below another one.
+    /// A number is not finite, or not where it has to be.
     #[error("`{list}` {index} of {of} must be {range}, but is {value}")]
     Range {
         /// The list as named in the API.

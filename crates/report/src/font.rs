@@ -42,6 +42,11 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     size * text.chars().map(advance).sum::<f64>()
 }
 
+/// Width of the widest of these texts.
+pub(crate) fn widest<S: AsRef<str>>(texts: impl IntoIterator<Item = S>, size: f64, weight: Weight) -> f64 {
+    texts.into_iter().map(|text| width(text.as_ref(), size, weight)).fold(0.0, f64::max)
+}
+
 /// Breaks a text at spaces into lines of at most `limit` pixels; a longer word stays whole.
 pub(crate) fn wrap(text: &str, size: f64, limit: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -63,14 +68,8 @@ pub(crate) fn elided(text: &str, size: f64, limit: f64) -> String {
     if fits(text) {
         return text.to_owned();
     }
-    let mut shown: Vec<char> = text.chars().collect();
-    while shown.pop().is_some() {
-        let cut = shown.iter().collect::<String>().trim_end().to_owned() + "…";
-        if fits(&cut) {
-            return cut;
-        }
-    }
-    String::new()
+    let mut cuts = text.char_indices().rev().map(|(end, _)| text[..end].trim_end().to_owned() + "…");
+    cuts.find(|cut| fits(cut)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::font::{self, LINE, Weight};
 use crate::layout::TICK;
 use crate::palette::{Color, WHITE};
-use crate::svg::{Anchor, Canvas, Point, Rect, Stroke, Text};
+use crate::svg::{Canvas, Point, Rect, Stroke, Text};
 
 /// Names longer than this break into lines, in pixels.
 const WIDEST: f64 = 130.0;
@@ -16,13 +16,13 @@ const EARLY: f64 = 0.06;
 /// Between two labels, to keep the lines of one together.
 const AIR: f64 = 3.0;
 
-/// A name for the end of a line.
+/// A name for a point: the end of a line, or a marker of this radius.
 #[derive(Debug)]
-pub(crate) struct EndLabel {
-    pub(crate) name: String,
+pub(crate) struct Label<'a> {
+    pub(crate) name: &'a str,
     pub(crate) color: Color,
-    /// Where the line ends.
-    pub(crate) end: Point,
+    pub(crate) at: Point,
+    pub(crate) radius: f64,
 }
 
 /// Room for these names right of a plot.
@@ -37,51 +37,53 @@ pub(crate) fn end_height<'a>(names: impl Iterator<Item = &'a str>) -> f64 {
 
 /// Draws names right of the plot at the heights where their lines end, moved apart where those meet.
 /// A line that ends before the plot has its name there, off the other lines.
-pub(crate) fn draw_ends(canvas: &mut Canvas, plot: Rect, labels: Vec<EndLabel>, lines: &[Vec<Point>]) {
+pub(crate) fn draw_ends(canvas: &mut Canvas, plot: Rect, labels: Vec<Label>, lines: &[Vec<Point>]) {
     let (labels, early): (Vec<_>, Vec<_>) =
-        labels.into_iter().partition(|label| label.end.0 >= plot.right() - EARLY * plot.width);
-    draw_inside(canvas, plot, &early, lines);
-    let wanted: Vec<f64> = labels.iter().map(|label| label.end.1).collect();
-    let heights: Vec<f64> = labels.iter().map(|label| height(&label.name)).collect();
+        labels.into_iter().partition(|label| label.at.0 >= plot.right() - EARLY * plot.width);
+    draw_near(canvas, plot, &early, Vec::new(), lines);
+    let wanted: Vec<f64> = labels.iter().map(|label| label.at.1).collect();
+    let heights: Vec<f64> = labels.iter().map(|label| height(label.name)).collect();
     let half = TICK * LINE / 2.0;
     let places = spread(&wanted, &heights, (plot.top - half, plot.bottom() + half));
-    for (label, y) in labels.iter().zip(places) {
-        let (x, color) = (plot.right() + GAP, label.color.ink());
-        if (y - label.end.1).abs() > FAR || plot.right() - label.end.0 > FAR {
-            let (from, to) = ((label.end.0 + 3.0, label.end.1), (x - 3.0, y));
+    for (Label { name, color, at, .. }, y) in labels.iter().zip(places) {
+        let (x, color) = (plot.right() + GAP, color.ink());
+        if (y - at.1).abs() > FAR || plot.right() - at.0 > FAR {
+            let (from, to) = ((at.0 + 3.0, at.1), (x - 3.0, y));
             canvas.line("leader", from, to, Stroke::thin(color.mix(WHITE, 0.35)));
         }
-        draw_lines(canvas, &label.name, Text { color, ..Text::new("label", "", (x, y), TICK) });
+        draw_lines(canvas, Text { color, ..Text::new("label", name, (x, y), TICK) });
     }
 }
 
-fn draw_inside(canvas: &mut Canvas, plot: Rect, labels: &[EndLabel], lines: &[Vec<Point>]) {
+/// Draws names in boxes beside their points, off boxes that are taken and off lines, and with a leader line where
+/// one stands too far off to belong by sight.
+pub(crate) fn draw_near(
+    canvas: &mut Canvas,
+    plot: Rect,
+    labels: &[Label],
+    mut taken: Vec<Rect>,
+    lines: &[Vec<Point>],
+) {
     let busy: Vec<Point> = lines.iter().flat_map(|line| dense(line)).collect();
-    let mut taken: Vec<Rect> = Vec::new();
-    for EndLabel { name, color, end } in labels {
-        let rect = near(*end, 4.0, size(name), plot, &taken, &busy);
-        draw_near(canvas, name, color.ink(), *end, 4.0, rect);
+    for &Label { name, color, at, radius } in labels {
+        let (rect, color) = (near(at, radius, size(name), plot, &taken, &busy), color.ink());
+        let nearest = (at.0.clamp(rect.left, rect.right()), at.1.clamp(rect.top, rect.bottom()));
+        let (dx, dy) = (nearest.0 - at.0, nearest.1 - at.1);
+        let distance = dx.hypot(dy);
+        if distance > radius + 10.0 {
+            let start = (at.0 + dx / distance * radius, at.1 + dy / distance * radius);
+            canvas.line("leader", start, nearest, Stroke::thin(color.mix(WHITE, 0.2)));
+        }
+        let text =
+            Text::new("label", name, (rect.left + rect.width / 2.0, rect.top + rect.height / 2.0), TICK);
+        draw_lines(canvas, Text { anchor: "middle", color, halo: true, ..text });
         taken.push(rect);
     }
 }
 
-/// A name in its box, and a leader line where it stands too far off to belong by sight.
-pub(crate) fn draw_near(canvas: &mut Canvas, name: &str, color: Color, at: Point, radius: f64, rect: Rect) {
-    let nearest = (at.0.clamp(rect.left, rect.right()), at.1.clamp(rect.top, rect.bottom()));
-    let (dx, dy) = (nearest.0 - at.0, nearest.1 - at.1);
-    let distance = dx.hypot(dy);
-    if distance > radius + 10.0 {
-        let start = (at.0 + dx / distance * radius, at.1 + dy / distance * radius);
-        canvas.line("leader", start, nearest, Stroke::thin(color.mix(WHITE, 0.2)));
-    }
-    let middle = (rect.left + rect.width / 2.0, rect.top + rect.height / 2.0);
-    let text = Text::new("label", "", middle, TICK);
-    draw_lines(canvas, name, Text { anchor: Anchor::Middle, color, halo: Some(WHITE), ..text });
-}
-
-/// A name, broken into lines around the place of `text`.
-fn draw_lines(canvas: &mut Canvas, name: &str, text: Text) {
-    let lines = font::wrap(name, TICK, WIDEST);
+/// A text, broken into lines around its place.
+fn draw_lines(canvas: &mut Canvas, text: Text) {
+    let lines = font::wrap(text.content, TICK, WIDEST);
     for (index, content) in lines.iter().enumerate() {
         let down = (index as f64 - (lines.len() - 1) as f64 / 2.0) * TICK * LINE;
         canvas.text(Text { content, at: (text.at.0, text.at.1 + down), ..text });
@@ -91,12 +93,11 @@ fn draw_lines(canvas: &mut Canvas, name: &str, text: Text) {
 /// Width and height of a name, broken into lines.
 pub(crate) fn size(name: &str) -> (f64, f64) {
     let lines = font::wrap(name, TICK, WIDEST);
-    let widths = lines.iter().map(|line| font::width(line, TICK, Weight::Regular));
-    (widths.fold(0.0, f64::max), lines.len().max(1) as f64 * TICK * LINE)
+    (font::widest(&lines, TICK, Weight::Regular), lines.len().max(1) as f64 * TICK * LINE)
 }
 
 /// Points along a line, close enough that none of its pieces slips past a label.
-pub(crate) fn dense(points: &[Point]) -> Vec<Point> {
+fn dense(points: &[Point]) -> Vec<Point> {
     const PIECE: f64 = 6.0;
     let mut dense: Vec<Point> = points.first().copied().into_iter().collect();
     for pair in points.windows(2) {
@@ -118,7 +119,7 @@ fn height(name: &str) -> f64 {
 ///
 /// With the heights above each box subtracted, "no overlap" is "not decreasing", so this is isotonic
 /// regression: neighbours that meet move together to their average.
-pub(crate) fn spread(wanted: &[f64], heights: &[f64], (low, high): (f64, f64)) -> Vec<f64> {
+fn spread(wanted: &[f64], heights: &[f64], (low, high): (f64, f64)) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
     let (mut above, mut offsets) = (0.0, Vec::new());
@@ -147,14 +148,7 @@ pub(crate) fn spread(wanted: &[f64], heights: &[f64], (low, high): (f64, f64)) -
 
 /// The best box of this size near a point: inside the bounds, off other boxes, then off the lines
 /// through `busy` points, then near. A marker of this radius stays free.
-pub(crate) fn near(
-    at: Point,
-    radius: f64,
-    size: (f64, f64),
-    bounds: Rect,
-    taken: &[Rect],
-    busy: &[Point],
-) -> Rect {
+fn near(at: Point, radius: f64, size: (f64, f64), bounds: Rect, taken: &[Rect], busy: &[Point]) -> Rect {
     let turns = (0..16).map(|step| f64::from(step) / 16.0 * std::f64::consts::TAU);
     let candidates = [0.0, 12.0, 26.0, 42.0, 60.0, 80.0, 105.0].iter().flat_map(|&distance| {
         turns.clone().map(move |turn| {

@@ -2,8 +2,8 @@
 
 use crate::font::{self, LINE, Weight};
 use crate::layout::LABEL;
-use crate::palette::{Color, Marker};
-use crate::svg::{Canvas, Point, Stroke, Text};
+use crate::palette::{Color, Marker, STAR};
+use crate::svg::{Canvas, Point, Rect, Stroke, Text};
 
 const KEY: f64 = 36.0;
 const KEY_GAP: f64 = 8.0;
@@ -14,9 +14,9 @@ const ROW: f64 = LABEL * LINE + 5.0;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Key {
     /// A piece of the line, with its marker where lines have them.
-    Line { color: Color, width: f64, dash: &'static str, marker: Option<Marker> },
-    /// A marker by itself.
-    Marker(Marker, Color),
+    Line(Stroke<'static>, Option<Marker>),
+    /// A star by itself.
+    Star(Color),
 }
 
 #[derive(Debug, Default)]
@@ -43,10 +43,11 @@ impl Legend {
         y + ROW / 2.0 - top + 6.0
     }
 
-    pub(crate) fn column(&self, canvas: &mut Canvas, left: f64, top: f64) {
+    /// Draws a column of items inside of this free place.
+    pub(crate) fn column(&self, canvas: &mut Canvas, free: Rect) {
         canvas.group("legend", |canvas| {
             for (index, (name, key)) in self.items.iter().enumerate() {
-                item(canvas, name, *key, (left, top + (index as f64 + 0.5) * (ROW + 4.0)));
+                item(canvas, name, *key, (free.left, free.top + (index as f64 + 0.5) * (ROW + 4.0)));
             }
         });
     }
@@ -69,16 +70,13 @@ fn item_width(name: &str) -> f64 {
 fn item(canvas: &mut Canvas, name: &str, key: Key, (x, y): Point) {
     let middle = (x + KEY / 2.0, y);
     match key {
-        Key::Line { color, width, dash, marker } => {
-            canvas.line("key", (x, y), (x + KEY, y), Stroke { color, width, dash });
+        Key::Line(stroke, marker) => {
+            canvas.line("key", (x, y), (x + KEY, y), stroke);
             if let Some(marker) = marker {
-                canvas.marker("key", marker, middle, 4.5, color);
+                canvas.marker("key", marker, middle, 4.5, stroke.color);
             }
         }
-        Key::Marker(marker, color) => {
-            let radius = if marker == Marker::Star { 9.0 } else { 4.5 };
-            canvas.marker("key", marker, middle, radius, color);
-        }
+        Key::Star(color) => canvas.marker("key", STAR, middle, 9.0, color),
     }
     canvas.text(Text::new("legend-name", name, (x + KEY + KEY_GAP, y), LABEL));
 }

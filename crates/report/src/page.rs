@@ -62,8 +62,15 @@ pub enum Block {
     List(Vec<String>),
     /// Commands or code to copy; it is escaped.
     Code(String),
-    /// The answer, before anything else is read.
-    Callout(Callout),
+    /// The answer in a box, before anything else is read.
+    Callout {
+        /// Picks colour and symbol.
+        tone: Tone,
+        /// A word or two in large letters.
+        word: String,
+        /// Plain text below it, unless empty.
+        text: String,
+    },
     /// Key numbers side by side.
     Tiles(Vec<Tile>),
 }
@@ -80,17 +87,6 @@ pub enum Tone {
     Mixed,
     /// Red, a cross.
     Bad,
-}
-
-/// A word and a sentence in a box.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Callout {
-    /// Picks colour and symbol.
-    pub tone: Tone,
-    /// A word or two in large letters.
-    pub word: String,
-    /// Plain text below it, unless empty.
-    pub text: String,
 }
 
 /// A number that stands out.
@@ -122,20 +118,26 @@ const TALL: usize = 60;
 const WIDE: u32 = 700;
 /// Longer words are broken where they have to be.
 const LONG: usize = 20;
+const TAKEN: &str = "a String takes every text";
 
 impl Page {
     /// The page as HTML.
     pub fn html(&self) -> String {
-        let mut sections = self.sections.iter().enumerate().map(|(index, section)| {
-            let heading =
-                if section.heading.is_empty() { String::new() } else { element("h2", &section.heading) };
-            let blocks: String = section.blocks.iter().map(Block::html).collect();
-            format!("<section id=\"part-{}\">\n{heading}{blocks}</section>\n", index + 1)
-        });
-        let first = self.sections.iter().position(|section| !section.heading.is_empty()).unwrap_or(0);
-        let introduction: String = sections.by_ref().take(first).collect();
-        let body: String = sections.collect();
-        let (title, contents) = (escape(&self.title), self.contents());
+        let (mut introduction, mut body, mut links) = (String::new(), String::new(), Vec::new());
+        for (Section { heading, blocks }, part) in self.sections.iter().zip(1..) {
+            if !heading.is_empty() {
+                links.push(format!("<a href=\"#part-{part}\">{}</a>", escape(heading)));
+            }
+            let (heading, blocks) =
+                (optional("h2", heading), blocks.iter().map(Block::html).collect::<String>());
+            let place = if links.is_empty() { &mut introduction } else { &mut body };
+            write!(place, "<section id=\"part-{part}\">\n{heading}{blocks}</section>\n").expect(TAKEN);
+        }
+        let contents = match links.len() {
+            0 | 1 => String::new(),
+            _ => format!("<nav>{}</nav>\n", links.join("\n")),
+        };
+        let title = escape(&self.title);
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -143,16 +145,6 @@ impl Page {
              <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
              {introduction}{contents}{body}</main>\n</body>\n</html>\n"
         )
-    }
-
-    fn contents(&self) -> String {
-        let sections = self.sections.iter().enumerate().filter(|(_, section)| !section.heading.is_empty());
-        let links: Vec<String> = sections
-            .map(|(index, section)| {
-                format!("<a href=\"#part-{}\">{}</a>", index + 1, escape(&section.heading))
-            })
-            .collect();
-        if links.len() < 2 { String::new() } else { format!("<nav>{}</nav>\n", links.join("\n")) }
     }
 }
 
@@ -163,22 +155,15 @@ impl Block {
             Self::Figure { svg, caption } => {
                 let caption = optional("figcaption", caption);
                 // Narrow screens scroll rather than shrink a figure until nobody can read it.
-                let (class, width) = match drawn_width(svg) {
-                    Some(width) if width > WIDE => ("paper wide", format!(" style=\"--drawn: {width}px\"")),
-                    Some(width) => ("paper", format!(" style=\"--drawn: {width}px\"")),
-                    None => ("paper", String::new()),
-                };
+                let width = drawn_width(svg);
+                let class = if width > Some(WIDE) { "paper wide" } else { "paper" };
+                let width = width.map(|width| format!(" style=\"--drawn: {width}px\"")).unwrap_or_default();
                 format!(
                     "<figure>\n<div class=\"{class}\" tabindex=\"0\"{width}>\n{svg}</div>\n{caption}</figure>\n"
                 )
             }
-            Self::Table(table) => table.html(|_, _| None),
-            Self::Badges { table, column, tones } => {
-                let tone = |row: usize, cell: usize| {
-                    (cell == *column).then(|| tones.get(row).copied().unwrap_or_default())
-                };
-                table.html(tone)
-            }
+            Self::Table(table) => table.html(None),
+            Self::Badges { table, column, tones } => table.html(Some((*column, tones))),
             Self::List(items) => {
                 let items: String = items.iter().map(|item| element("li", item)).collect();
                 format!("<ul>\n{items}</ul>\n")
@@ -188,82 +173,52 @@ impl Block {
                 let lines: Vec<String> = code.lines().map(escape).collect();
                 format!("<pre class=\"scroll\" tabindex=\"0\"><code>{}</code></pre>\n", lines.join("\n"))
             }
-            Self::Callout(callout) => callout.html(),
+            Self::Callout { tone, word, text } => {
+                let (word, text, (class, symbol)) = (escape(word), optional("p", text), tone.looks());
+                format!(
+                    "<div class=\"callout {class}\">\n{symbol}<div>\n<p class=\"word\">{word}</p>\n{text}</div>\n</div>\n"
+                )
+            }
             Self::Tiles(tiles) => {
-                let tiles: String = tiles.iter().map(Tile::html).collect();
-                format!("<dl class=\"tiles\">\n{tiles}</dl>\n")
+                let tile = |Tile { label, value, note }: &Tile| {
+                    let note = optional("dd", note).replacen("<dd>", "<dd class=\"note\">", 1);
+                    format!("<div>\n{}{}{note}</div>\n", element("dt", label), element("dd", value))
+                };
+                format!("<dl class=\"tiles\">\n{}</dl>\n", tiles.iter().map(tile).collect::<String>())
             }
         }
     }
 }
 
 impl Tone {
-    fn class(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Good => "good",
-            Self::Mixed => "mixed",
-            Self::Bad => "bad",
-        }
-    }
-
-    /// A symbol whose shape says as much as its colour.
-    fn symbol(self) -> &'static str {
-        match self {
-            Self::Plain => "",
-            Self::Good => "<circle cx=\"24\" cy=\"24\" r=\"20\"/><path d=\"M14 25l7 7 13-15\"/>",
-            Self::Mixed => {
-                "<circle cx=\"24\" cy=\"24\" r=\"20\"/>\
-                 <path d=\"M24 4a20 20 0 0 0 0 40z\" fill=\"currentColor\"/>"
-            }
-            Self::Bad => {
-                "<path d=\"M16 4h16l12 12v16L32 44H16L4 32V16z\"/><path d=\"M17 17l14 14M31 17L17 31\"/>"
-            }
-        }
-    }
-}
-
-impl Callout {
-    fn html(&self) -> String {
-        let Self { tone, word, text } = self;
-        let symbol = match tone.symbol() {
-            "" => String::new(),
-            shapes => format!(
-                "<svg viewBox=\"0 0 48 48\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"4\" \
-                 aria-hidden=\"true\">{shapes}</svg>\n"
-            ),
+    /// Its class, and a symbol whose shape says as much as its colour.
+    fn looks(self) -> (&'static str, String) {
+        const CIRCLE: &str = "<circle cx=\"24\" cy=\"24\" r=\"20\"/>";
+        const OCTAGON: &str = "<path d=\"M16 4h16l12 12v16L32 44H16L4 32V16z\"/>";
+        let (class, shape, sign) = match self {
+            Self::Plain => return ("plain", String::new()),
+            Self::Good => ("good", CIRCLE, "<path d=\"M14 25l7 7 13-15\"/>"),
+            Self::Mixed => ("mixed", CIRCLE, "<path d=\"M24 4a20 20 0 0 0 0 40z\" fill=\"currentColor\"/>"),
+            Self::Bad => ("bad", OCTAGON, "<path d=\"M17 17l14 14M31 17L17 31\"/>"),
         };
-        let (class, text) = (tone.class(), optional("p", text));
-        format!(
-            "<div class=\"callout {class}\">\n{symbol}<div>\n<p class=\"word\">{}</p>\n{text}</div>\n</div>\n",
-            escape(word)
-        )
-    }
-}
-
-impl Tile {
-    fn html(&self) -> String {
-        let note = if self.note.is_empty() {
-            String::new()
-        } else {
-            format!("<dd class=\"note\">{}</dd>\n", escape(&self.note))
-        };
-        let (label, value) = (element("dt", &self.label), element("dd", &self.value));
-        format!("<div>\n{label}{value}{note}</div>\n")
+        let symbol = format!(
+            "<svg viewBox=\"0 0 48 48\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"4\" \
+             aria-hidden=\"true\">{shape}{sign}</svg>\n"
+        );
+        (class, symbol)
     }
 }
 
 impl Table {
-    /// The table; cells with a tone are badges.
-    fn html(&self, tone: impl Fn(usize, usize) -> Option<Tone>) -> String {
+    /// The table; cells of a column with tones are badges.
+    fn html(&self, badges: Option<(usize, &Vec<Tone>)>) -> String {
         let columns = self.rows.iter().map(Vec::len).chain([self.header.len()]).max().unwrap_or(0);
         let numeric: Vec<bool> = (0..columns).map(|column| self.is_numeric(column)).collect();
         let caption = optional("caption", &self.caption);
-        let header =
-            if self.header.is_empty() { String::new() } else { row(&self.header, "th", &numeric, |_| None) };
+        let header = self.header.first().map(|_| row(&self.header, "th", &numeric, None)).unwrap_or_default();
+        let badge = |row: usize| badges.map(|(at, tones)| (at, tones.get(row).copied().unwrap_or_default()));
         let rows = self.rows.iter().enumerate();
-        let rows: String =
-            rows.map(|(index, cells)| row(cells, "td", &numeric, |column| tone(index, column))).collect();
+        let rows: String = rows.map(|(index, cells)| row(cells, "td", &numeric, badge(index))).collect();
         let class = if self.rows.len() > TALL { "scroll tall" } else { "scroll" };
         format!(
             "<div class=\"{class}\" tabindex=\"0\">\n<table>\n{caption}<thead>\n{header}</thead>\n\
@@ -279,7 +234,8 @@ impl Table {
     }
 }
 
-fn row(cells: &[String], tag: &str, numeric: &[bool], tone: impl Fn(usize) -> Option<Tone>) -> String {
+/// A row with a badge in at most one column.
+fn row(cells: &[String], tag: &str, numeric: &[bool], badge: Option<(usize, Tone)>) -> String {
     let mut html = String::from("<tr>");
     for (column, numeric) in numeric.iter().enumerate() {
         let class = if *numeric { " class=\"number\"" } else { "" };
@@ -288,11 +244,10 @@ fn row(cells: &[String], tag: &str, numeric: &[bool], tone: impl Fn(usize) -> Op
         if text.split_whitespace().any(|word| word.chars().count() > LONG) {
             cell = format!("<span class=\"long\">{cell}</span>");
         }
-        let cell = match tone(column) {
-            Some(tone) => format!("<span class=\"badge {}\">{cell}</span>", tone.class()),
-            None => cell,
-        };
-        write!(html, "<{tag}{class}>{cell}</{tag}>").expect("a String takes every text");
+        if let Some((_, tone)) = badge.filter(|(at, _)| *at == column) {
+            cell = format!("<span class=\"badge {}\">{cell}</span>", tone.looks().0);
+        }
+        write!(html, "<{tag}{class}>{cell}</{tag}>").expect(TAKEN);
     }
     html + "</tr>\n"
 }

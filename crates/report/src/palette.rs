@@ -1,5 +1,7 @@
 //! Which colour, dash pattern and marker a name gets.
 
+use std::fmt;
+
 /// The order of names that decides their looks.
 ///
 /// Figures that share a palette draw the same name in the same colour, with the same dash pattern
@@ -21,9 +23,7 @@ pub struct Palette {
 impl Palette {
     /// A palette for these names; repetitions count once.
     pub fn new<I: IntoIterator<Item: Into<String>>>(names: I) -> Self {
-        let mut palette = Self::default();
-        names.into_iter().for_each(|name| palette.add(name.into()));
-        palette
+        Self::default().with(names)
     }
 
     /// The names in their order.
@@ -35,14 +35,18 @@ impl Palette {
     /// none if solid.
     pub fn look(&self, name: &str) -> (String, &'static str) {
         let style = self.with([name]).style(name);
-        (style.color.hex(), style.dash)
+        (style.color.to_string(), style.dash)
     }
 
     /// This palette, followed by the names it lacks.
-    pub(crate) fn with<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut palette = self.clone();
-        names.into_iter().for_each(|name| palette.add(name.to_owned()));
-        palette
+    pub(crate) fn with<I: IntoIterator<Item: Into<String>>>(&self, added: I) -> Self {
+        let mut names = self.names.clone();
+        for name in added.into_iter().map(Into::into) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Self { names }
     }
 
     /// The looks of a name; those of the first one for a name it lacks.
@@ -50,18 +54,29 @@ impl Palette {
         let index = self.names.iter().position(|known| known == name).unwrap_or(0);
         let round = index / COLORS.len();
         Style {
-            color: COLORS[index % COLORS.len()],
+            color: Color(COLORS[index % COLORS.len()]),
             dash: DASHES[(index + round) % DASHES.len()],
             marker: MARKERS[index % MARKERS.len()],
         }
     }
-
-    fn add(&mut self, name: String) {
-        if !self.names.contains(&name) {
-            self.names.push(name);
-        }
-    }
 }
+
+/// A circle if it has no corners.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Marker {
+    pub(crate) corners: u32,
+    /// How far the first corner is from the top, in turns.
+    pub(crate) turn: f64,
+    /// How far from the middle every first and every second corner is, in radii.
+    pub(crate) reach: [f64; 2],
+}
+
+pub(crate) const CIRCLE: Marker = Marker { corners: 0, turn: 0.0, reach: [1.0, 1.0] };
+pub(crate) const STAR: Marker = Marker { corners: 10, turn: 0.0, reach: [1.0, 0.42] };
+const SQUARE: Marker = Marker { corners: 4, turn: 0.125, reach: [1.25, 1.25] };
+const TRIANGLE: Marker = Marker { corners: 3, turn: 0.0, reach: [1.35, 1.35] };
+const DIAMOND: Marker = Marker { corners: 4, turn: 0.0, reach: [1.3, 1.3] };
+const CROSS: Marker = Marker { corners: 8, turn: 0.0, reach: [0.4, 1.4] };
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,58 +87,48 @@ pub(crate) struct Style {
     pub(crate) marker: Marker,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Marker {
-    Circle,
-    Square,
-    Triangle,
-    Diamond,
-    Cross,
-    Star,
-}
-
-const COLORS: [Color; 8] = [
-    Color(0x00, 0x72, 0xB2),
-    Color(0xD5, 0x5E, 0x00),
-    Color(0x00, 0x9E, 0x73),
-    Color(0xCC, 0x79, 0xA7),
-    Color(0x33, 0x33, 0x33),
-    Color(0xE6, 0x9F, 0x00),
-    Color(0x56, 0xB4, 0xE9),
-    Color(0x8C, 0x56, 0x2B),
-];
+const COLORS: [u32; 8] =
+    [0x00_72_B2, 0xD5_5E_00, 0x00_9E_73, 0xCC_79_A7, 0x33_33_33, 0xE6_9F_00, 0x56_B4_E9, 0x8C_56_2B];
 // Seven, coprime to the eight colours: together they repeat after 56.
 const DASHES: [&str; 7] = ["", "9 4", "2.5 3", "10 3 2.5 3", "5 2.5", "14 4 5 4", "10 3 2.5 3 2.5 3"];
-const MARKERS: [Marker; 5] =
-    [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond, Marker::Cross];
+const MARKERS: [Marker; 5] = [CIRCLE, SQUARE, TRIANGLE, DIAMOND, CROSS];
 
-/// An opaque colour: red, green, blue.
+/// An opaque colour: a byte each of red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Color(pub(crate) u8, pub(crate) u8, pub(crate) u8);
+pub(crate) struct Color(pub(crate) u32);
 
-pub(crate) const WHITE: Color = Color(0xFF, 0xFF, 0xFF);
-pub(crate) const TEXT: Color = Color(0x22, 0x22, 0x22);
-pub(crate) const MUTED: Color = Color(0x5C, 0x5C, 0x5C);
-pub(crate) const AXIS: Color = Color(0x80, 0x80, 0x80);
-pub(crate) const GRID: Color = Color(0xE8, 0xE8, 0xE8);
-/// Behind every second row of a table.
-pub(crate) const STRIPE: Color = Color(0xF6, 0xF7, 0xF8);
-pub(crate) const BLUE: Color = COLORS[0];
-pub(crate) const VERMILION: Color = COLORS[1];
-pub(crate) const GREEN: Color = COLORS[2];
+pub(crate) const WHITE: Color = Color(0xFF_FF_FF);
+pub(crate) const TEXT: Color = Color(0x22_22_22);
+pub(crate) const MUTED: Color = Color(0x5C_5C_5C);
+pub(crate) const AXIS: Color = Color(0x80_80_80);
+pub(crate) const GRID: Color = Color(0xE8_E8_E8);
+pub(crate) const BLUE: Color = Color(COLORS[0]);
+pub(crate) const VERMILION: Color = Color(COLORS[1]);
+pub(crate) const GREEN: Color = Color(COLORS[2]);
+/// From dark violet to yellow.
+const VIRIDIS: [u32; 9] = [
+    0x44_01_54, 0x48_28_78, 0x3E_4A_89, 0x31_68_8E, 0x26_82_8E, 0x1F_9E_89, 0x6E_CE_58, 0xB5_DE_2B,
+    0xFD_E7_25,
+];
+
+impl fmt::Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "#{:06x}", self.0)
+    }
+}
 
 impl Color {
-    pub(crate) fn hex(self) -> String {
-        format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
-    }
-
     /// The way from this colour to another, `part` of it gone.
     pub(crate) fn mix(self, other: Self, part: f64) -> Self {
+        let (from, to, part) = (self.bytes(), other.bytes(), part.clamp(0.0, 1.0));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two bytes")]
-        let between = |a: u8, b: u8| {
-            (f64::from(a) + part.clamp(0.0, 1.0) * (f64::from(b) - f64::from(a))).round() as u8
-        };
-        Self(between(self.0, other.0), between(self.1, other.1), between(self.2, other.2))
+        let mixed = [0, 1, 2].map(|place| (from[place] + part * (to[place] - from[place])).round() as u32);
+        Self(mixed.into_iter().fold(0, |color, byte| color << 8 | byte))
+    }
+
+    /// A lighter tone, for areas.
+    pub(crate) fn soft(self) -> Self {
+        self.mix(WHITE, 0.25)
     }
 
     /// This colour, darkened until text in it is readable on white (4.5 to 1, WCAG AA).
@@ -142,29 +147,21 @@ impl Color {
         let place = index as f64 / (count.max(2) - 1) as f64 * (VIRIDIS.len() - 1) as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "index < count")]
         let below = (place as usize).min(VIRIDIS.len() - 2);
-        VIRIDIS[below].mix(VIRIDIS[below + 1], place - below as f64)
+        Self(VIRIDIS[below]).mix(Self(VIRIDIS[below + 1]), place - below as f64)
+    }
+
+    fn bytes(self) -> [f64; 3] {
+        [16, 8, 0].map(|shift| f64::from(self.0 >> shift & 0xFF))
     }
 
     fn luminance(self) -> f64 {
-        let linear = |byte: u8| {
-            let part = f64::from(byte) / 255.0;
-            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
+        let [red, green, blue] = self
+            .bytes()
+            .map(|byte| byte / 255.0)
+            .map(|part| if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 }
-
-const VIRIDIS: [Color; 9] = [
-    Color(0x44, 0x01, 0x54),
-    Color(0x48, 0x28, 0x78),
-    Color(0x3E, 0x4A, 0x89),
-    Color(0x31, 0x68, 0x8E),
-    Color(0x26, 0x82, 0x8E),
-    Color(0x1F, 0x9E, 0x89),
-    Color(0x6E, 0xCE, 0x58),
-    Color(0xB5, 0xDE, 0x2B),
-    Color(0xFD, 0xE7, 0x25),
-];
 
 #[cfg(test)]
 mod tests {
@@ -190,6 +187,6 @@ mod tests {
 
     #[test]
     fn every_colour_gives_readable_ink() {
-        assert!(COLORS.iter().all(|color| 1.05 / (color.ink().luminance() + 0.05) >= 4.5));
+        assert!(COLORS.iter().all(|&color| 1.05 / (Color(color).ink().luminance() + 0.05) >= 4.5));
     }
 }

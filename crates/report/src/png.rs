@@ -23,12 +23,9 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
 /// or drawn with the embedded font.
 ///
 /// ```
-/// use truenorth_report::{Bar, BarGroup, Bars, BarsFigure};
-///
-/// let bars = vec![Bar::new("greedy", 3.0)];
-/// let groups = vec![BarGroup { title: "easy".into(), bars }];
-/// let figure = BarsFigure::new(Bars { groups, ..Bars::default() })?;
-/// let png = truenorth_report::png(&figure.svg(), 2.0)?;
+/// let bars = vec![("greedy".to_owned(), 3.0)];
+/// let figure = truenorth_report::Bars { bars, ..truenorth_report::Bars::default() };
+/// let png = truenorth_report::png(&figure.svg()?, 2.0)?;
 /// assert_eq!(&png[1..4], b"PNG");
 /// # Ok::<(), truenorth_report::Error>(())
 /// ```

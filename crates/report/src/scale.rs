@@ -16,6 +16,8 @@ pub enum AxisScale {
     Log,
 }
 
+/// Room around the values of a logarithmic axis, unless it ends where they do.
+pub(crate) const PAD: f64 = 0.02;
 /// More than this between final means, and a linear axis hides the smaller ones.
 const WIDE: f64 = 30.0;
 
@@ -35,7 +37,7 @@ impl AxisScale {
 /// An axis: a range of values, and the ticks on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Scale {
-    log: bool,
+    pub(crate) log: bool,
     low: f64,
     high: f64,
     pub(crate) ticks: Vec<Tick>,
@@ -64,17 +66,8 @@ impl Scale {
         Self { log: false, low, high, ticks: ticks::linear(low, high, count, labels), minor: Vec::new() }
     }
 
-    /// A logarithmic axis with a little room around its values. Values below `floor` do not widen it.
-    pub(crate) fn log(values: &[f64], floor: Option<f64>, count: usize, labels: Labels) -> Self {
-        Self::padded_log(values, floor, 0.02, count, labels)
-    }
-
-    /// A logarithmic axis over exactly the range of the values.
-    pub(crate) fn tight_log(values: &[f64], count: usize, labels: Labels) -> Self {
-        Self::padded_log(values, None, 0.0, count, labels)
-    }
-
-    fn padded_log(values: &[f64], floor: Option<f64>, pad: f64, count: usize, labels: Labels) -> Self {
+    /// A logarithmic axis with this part of it as room around its values. Values below `floor` do not widen it.
+    pub(crate) fn log(values: &[f64], floor: Option<f64>, pad: f64, count: usize, labels: Labels) -> Self {
         let (smallest, high) = extent(values.iter().copied().filter(|&value| value > 0.0));
         let (smallest, high) = if smallest > high { (1.0, 10.0) } else { (smallest, high) };
         let shown = floor.map_or(smallest, |floor| smallest.max(floor.min(high)));
@@ -117,8 +110,12 @@ impl Scale {
         if self.log { 10f64.powf(value) } else { value }
     }
 
-    pub(crate) fn is_log(&self) -> bool {
-        self.log
+    /// Without all ticks but the first and the last.
+    pub(crate) fn thinned(mut self) -> Self {
+        if self.ticks.len() > 2 {
+            self.ticks.drain(1..self.ticks.len() - 1);
+        }
+        self
     }
 }
 
@@ -157,12 +154,12 @@ mod tests {
 
     #[test]
     fn a_log_axis_labels_powers_of_ten_and_says_where_it_clips() {
-        let scale = Scale::log(&[0.0, 0.3, 50_000.0], None, 6, Labels::Grouped);
+        let scale = Scale::log(&[0.0, 0.3, 50_000.0], None, PAD, 6, Labels::Grouped);
         assert_eq!(labels(&scale), ["≤ 0.1", "1", "10", "100", "1,000", "10,000"]);
-        let sparse = Scale::log(&[0.0, 0.3, 50_000.0], None, 3, Labels::Grouped);
+        let sparse = Scale::log(&[0.0, 0.3, 50_000.0], None, PAD, 3, Labels::Grouped);
         assert_eq!(labels(&sparse), ["≤ 0.1", "10", "1,000"]);
         assert!(scale.place(0.0).abs() < 1e-12);
-        let open = Scale::log(&[1.0, 1000.0], None, 6, Labels::Grouped);
+        let open = Scale::log(&[1.0, 1000.0], None, PAD, 6, Labels::Grouped);
         assert_eq!(labels(&open), ["1", "10", "100", "1,000"]);
     }
 
@@ -178,7 +175,7 @@ mod tests {
             for scale in [
                 Scale::rounded(&[value], 5, Labels::Grouped),
                 Scale::tight(&[value], 5, Labels::Compact),
-                Scale::log(&[value], None, 5, Labels::Grouped),
+                Scale::log(&[value], None, PAD, 5, Labels::Grouped),
             ] {
                 assert!(scale.ticks.len() >= 2, "{value}: {scale:?}");
                 assert!(scale.ticks.is_sorted_by(|a, b| a.value < b.value), "{value}: {scale:?}");

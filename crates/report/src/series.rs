@@ -1,6 +1,6 @@
 //! What a panel of curves is made of, and what is asked of it.
 
-use crate::check::{List, not_empty, quoted};
+use crate::check::{beside, finite, not_empty, quoted};
 use crate::{AxisScale, Error, Palette};
 
 /// A line with an optional band around it.
@@ -10,7 +10,7 @@ use crate::{AxisScale, Error, Palette};
 /// | `name` | picks colour, dash pattern and marker | |
 /// | `x` | where the line has points | increasing, at least one |
 /// | `mean` | the line | one number for each `x` |
-/// | `band` | the translucent area around it | `low` at most `high` |
+/// | `band` | the lower and upper edge of the translucent area around it | `low` at most `high` |
 ///
 /// ```
 /// use truenorth_report::Series;
@@ -26,17 +26,8 @@ pub struct Series {
     pub x: Vec<f64>,
     /// Its heights there.
     pub mean: Vec<f64>,
-    /// The area around it.
-    pub band: Option<Band>,
-}
-
-/// The lower and upper edge of an area, one number for each point of the line.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Band {
-    /// The lower edge.
-    pub low: Vec<f64>,
-    /// The upper edge.
-    pub high: Vec<f64>,
+    /// The lower and upper edge of the area around it, one number for each point.
+    pub band: Option<[Vec<f64>; 2]>,
 }
 
 /// A dashed grey power law `y = y₀ (x / x₀)^slope`: a straight line where both axes are logarithmic.
@@ -50,7 +41,7 @@ pub struct Reference {
     pub through: (f64, f64),
 }
 
-/// One plot of a [`CurvesFigure`](crate::CurvesFigure).
+/// One plot of [`Curves`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CurvesPanel {
     /// Stands above the plot.
@@ -63,7 +54,34 @@ pub struct CurvesPanel {
     pub references: Vec<Reference>,
 }
 
-/// Everything a [`CurvesFigure`](crate::CurvesFigure) shows.
+/// A figure of lines with bands, in rows of at most three panels.
+///
+/// Each line has its name at its end and in a shared legend. A panel whose range demands it gets a
+/// logarithmic y axis, see [`AxisScale`]; over a linear x axis that one reaches down to a tenth of the
+/// smallest positive final mean, and what lies below is drawn on its lower edge.
+///
+/// ```
+/// use truenorth_report::{Curves, CurvesPanel, Series};
+///
+/// let series = Series::new("LinUCB", [0.0, 1.0, 2.0], [0.0, 0.8, 1.1]);
+/// let panel = CurvesPanel { title: "aligned".into(), series: vec![series], ..CurvesPanel::default() };
+/// let curves = Curves { x_label: "round".into(), panels: vec![panel], ..Curves::default() };
+/// assert!(curves.svg()?.starts_with("<svg"));
+/// # Ok::<(), truenorth_report::Error>(())
+/// ```
+///
+/// With markers, logarithmic axes and a slope to compare with:
+///
+/// ```
+/// use truenorth_report::{AxisScale, Curves, CurvesPanel, Reference, Series};
+///
+/// let series = vec![Series::new("measured", [10.0, 100.0, 1000.0], [3.0, 9.0, 33.0])];
+/// let references = vec![Reference { name: "slope 1/2".into(), slope: 0.5, through: (10.0, 2.0) }];
+/// let panel = CurvesPanel { y_scale: AxisScale::Log, series, references, ..CurvesPanel::default() };
+/// let curves = Curves { x_scale: AxisScale::Log, markers: true, panels: vec![panel], ..Curves::default() };
+/// assert!(curves.svg()?.contains("slope 1/2"));
+/// # Ok::<(), truenorth_report::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Curves {
     /// Stands above the figure, unless empty.
@@ -74,22 +92,12 @@ pub struct Curves {
     pub y_label: String,
     /// How the x axes are spread; `Auto` is linear.
     pub x_scale: AxisScale,
-    /// Whether points are marked.
-    pub marks: Marks,
+    /// Whether each point has a marker: for few points. Many are only corners of the line.
+    pub markers: bool,
     /// Which names come first, to keep their colours across figures.
     pub palette: Palette,
     /// The plots, at least one.
     pub panels: Vec<CurvesPanel>,
-}
-
-/// How the points of a line are shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Marks {
-    /// As corners of the line: for many points.
-    #[default]
-    Lines,
-    /// With a marker on each: for few points.
-    Points,
 }
 
 impl Series {
@@ -101,21 +109,17 @@ impl Series {
     /// The same line with a band from `low` to `high`.
     #[must_use]
     pub fn with_band(self, low: impl Into<Vec<f64>>, high: impl Into<Vec<f64>>) -> Self {
-        Self { band: Some(Band { low: low.into(), high: high.into() }), ..self }
-    }
-
-    pub(crate) fn last_mean(&self) -> Option<f64> {
-        self.mean.last().copied()
+        Self { band: Some([low.into(), high.into()]), ..self }
     }
 
     fn check(&self) -> Result<(), Error> {
-        let list = |field, values| List { of: &self.name, field, values };
         not_empty(&self.x, "point", &quoted(&self.name))?;
-        list("x", &self.x).finite()?.increasing()?;
-        list("mean", &self.mean).len(self.x.len())?.finite()?;
-        if let Some(band) = &self.band {
-            list("low", &band.low).len(self.x.len())?.finite()?;
-            list("high", &band.high).len(self.x.len())?.finite()?.at_least(&band.low, "at least `low`")?;
+        finite(&self.name, "x", &self.x)?.increasing()?;
+        beside(&self.x, &self.name, "mean", &self.mean)?;
+        if let Some([low, high]) = &self.band {
+            beside(&self.x, &self.name, "low", low)?;
+            let high = beside(&self.x, &self.name, "high", high)?;
+            high.all("at least `low`", |index, high| high >= low[index])?;
         }
         Ok(())
     }
@@ -124,8 +128,7 @@ impl Series {
 impl CurvesPanel {
     /// Every height that the axis should show: lines and bands.
     pub(crate) fn heights(&self) -> Vec<f64> {
-        let bands = self.series.iter().filter_map(|series| series.band.as_ref());
-        let edges = bands.flat_map(|band| band.low.iter().chain(&band.high));
+        let edges = self.series.iter().flat_map(|series| series.band.iter().flatten().flatten());
         self.series.iter().flat_map(|series| &series.mean).chain(edges).copied().collect()
     }
 
@@ -142,8 +145,8 @@ impl CurvesPanel {
         not_empty(&self.series, "series", &format!("panel `{}`", self.title))?;
         self.series.iter().try_for_each(Series::check)?;
         for Reference { name, slope, through } in &self.references {
-            List { of: name, field: "slope", values: &[*slope] }.finite()?;
-            List { of: name, field: "through", values: &[through.0, through.1] }.finite()?.positive()?;
+            finite(name, "slope", &[*slope])?;
+            finite(name, "through", &[through.0, through.1])?.all("above 0", |_, value| value > 0.0)?;
         }
         Ok(())
     }

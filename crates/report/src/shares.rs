@@ -1,13 +1,13 @@
 //! Stacked areas: how a whole divides into parts over time.
 
 use crate::axes::{self, Axes, Grid};
-use crate::check::{List, not_empty, quoted};
+use crate::check::{beside, finite, not_empty, quoted};
 use crate::font::{self, LINE, Weight};
-use crate::layout::{Inset, LABEL, Layout, TICK};
+use crate::layout::{self, Panels, TICK};
 use crate::legend::Legend;
 use crate::palette::{Color, WHITE};
 use crate::scale::Scale;
-use crate::svg::{Anchor, Canvas, Point, Rect, Stroke, Text};
+use crate::svg::{Canvas, Point, Rect, Stroke, Text};
 use crate::ticks::Labels;
 use crate::trace::simplified;
 use crate::{Error, Palette};
@@ -23,16 +23,7 @@ pub struct Share {
     pub size: Vec<f64>,
 }
 
-/// How the parts of a panel are coloured.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ShareColors {
-    /// From dark violet to yellow in the order given: for layers, ages, sizes.
-    Ramp,
-    /// By name: for kinds without an order.
-    Names(Palette),
-}
-
-/// One plot of a [`SharesFigure`].
+/// One plot of [`Shares`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharesPanel {
     /// Stands above the plot.
@@ -41,11 +32,29 @@ pub struct SharesPanel {
     pub x: Vec<f64>,
     /// The parts from bottom to top, at least one.
     pub shares: Vec<Share>,
-    /// How they are coloured.
-    pub colors: ShareColors,
+    /// Colours them by name, for kinds without an order. Without one, they go from dark violet to yellow in the order
+    /// given: for layers, ages, sizes.
+    pub palette: Option<Palette>,
 }
 
-/// Everything a [`SharesFigure`] shows.
+/// Stacked areas that fill 0 to 100% at each `x`, with a key beside each panel in the same order.
+///
+/// Sizes are divided by their sum at each `x`; where that is zero, so are all parts.
+///
+/// ```
+/// use truenorth_report::{Palette, Share, Shares, SharesPanel};
+///
+/// let share = |name: &str, size: [f64; 2]| Share { name: name.into(), size: size.into() };
+/// let panel = SharesPanel {
+///     title: "by branch".into(),
+///     x: vec![1.0, 100.0],
+///     shares: vec![share("online", [0.1, 0.7]), share("pooled", [0.9, 0.3])],
+///     palette: Some(Palette::default()),
+/// };
+/// let shares = Shares { panels: vec![panel], ..Shares::default() };
+/// assert!(shares.svg()?.contains("pooled"));
+/// # Ok::<(), truenorth_report::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shares {
     /// Stands above the figure, unless empty.
@@ -58,48 +67,21 @@ pub struct Shares {
     pub panels: Vec<SharesPanel>,
 }
 
-/// Stacked areas that fill 0 to 100% at each `x`, with a key beside each panel in the same order.
-///
-/// Sizes are divided by their sum at each `x`; where that is zero, so are all parts.
-///
-/// ```
-/// use truenorth_report::{Palette, Share, ShareColors, Shares, SharesFigure, SharesPanel};
-///
-/// let share = |name: &str, size: [f64; 2]| Share { name: name.into(), size: size.into() };
-/// let panel = SharesPanel {
-///     title: "by branch".into(),
-///     x: vec![1.0, 100.0],
-///     shares: vec![share("online", [0.1, 0.7]), share("pooled", [0.9, 0.3])],
-///     colors: ShareColors::Names(Palette::default()),
-/// };
-/// let figure = SharesFigure::new(Shares { panels: vec![panel], ..Shares::default() })?;
-/// assert!(figure.svg().contains("pooled"));
-/// # Ok::<(), truenorth_report::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct SharesFigure {
-    shares: Shares,
-}
-
 impl SharesPanel {
     fn check(&self) -> Result<(), Error> {
         not_empty(&self.shares, "share", &format!("panel `{}`", self.title))?;
         not_empty(&self.x, "point", &quoted(&self.title))?;
-        List { of: &self.title, field: "x", values: &self.x }.finite()?.increasing()?;
+        finite(&self.title, "x", &self.x)?.increasing()?;
         for Share { name, size } in &self.shares {
-            List { of: name, field: "size", values: size }.len(self.x.len())?.finite()?.not_negative()?;
+            beside(&self.x, name, "size", size)?.all("at least 0", |_, size| size >= 0.0)?;
         }
         Ok(())
     }
 
     fn color(&self, index: usize) -> Color {
-        match &self.colors {
-            ShareColors::Ramp => Color::ramp(index, self.shares.len()),
-            ShareColors::Names(palette) => {
-                let names = self.shares.iter().map(|share| share.name.as_str());
-                palette.with(names).style(&self.shares[index].name).color.mix(WHITE, 0.2)
-            }
-        }
+        let Some(palette) = &self.palette else { return Color::ramp(index, self.shares.len()) };
+        let palette = palette.with(self.shares.iter().map(|share| &share.name));
+        palette.style(&self.shares[index].name).color.mix(WHITE, 0.2)
     }
 
     /// The edges between parts, from the bottom up: one more than there are parts.
@@ -113,73 +95,45 @@ impl SharesPanel {
         }
         edges
     }
-
-    /// Height of a line of the key: smaller where many have to fit.
-    fn key_row(&self, height: f64) -> f64 {
-        (height / self.shares.len() as f64).clamp(12.0, TICK * LINE + 6.0)
-    }
 }
 
-impl SharesFigure {
-    /// Checks the numbers: finite, not negative, of equal lengths, `x` increasing.
-    pub fn new(shares: Shares) -> Result<Self, Error> {
-        not_empty(&shares.panels, "panel", "a figure of shares")?;
-        shares.panels.iter().try_for_each(SharesPanel::check)?;
-        Ok(Self { shares })
-    }
+impl Shares {
+    /// The figure as SVG, if its numbers are finite, not negative, of equal lengths, `x` increasing.
+    pub fn svg(self) -> Result<String, Error> {
+        let Self { title, x_label, y_label, panels } = &self;
+        not_empty(panels, "panel", "a figure of shares")?;
+        panels.iter().try_for_each(SharesPanel::check)?;
 
-    /// The figure as SVG.
-    pub fn svg(&self) -> String {
-        let Shares { title, x_label, y_label, panels } = &self.shares;
-        let columns = Layout::columns(panels.len(), 3);
+        let columns = layout::columns(panels.len(), 3);
         let (width, height) = [(620.0, 360.0), (400.0, 290.0), (270.0, 260.0)][columns - 1];
         let most = panels.iter().map(|panel| panel.shares.len()).max().unwrap_or(1);
         let (width, height) = axes::plot_size((width, height), x_label, y_label);
-        let plot = (width, height.max(12.0 * most as f64));
-        let y = Scale::linear(0.0, 1.0, 5, Labels::Percent);
-        let ticks = axes::tick_room([&y].into_iter());
-        let names = panels.iter().flat_map(|panel| &panel.shares).map(|share| share.name.as_str());
-        let keys = names.map(|name| font::width(name, TICK, Weight::Regular)).fold(0.0, f64::max);
-        let titles = panels.iter().map(|panel| axes::title_width(&panel.title)).fold(0.0, f64::max);
-        let layout = Layout {
-            count: panels.len(),
+        let names = panels.iter().flat_map(|panel| &panel.shares).map(|share| &share.name);
+        let frames = panels.iter().map(|panel| {
+            let x = axes::fitted(width, 5, |count| Scale::tight(&panel.x, count, Labels::Compact));
+            (panel.title.as_str(), x, Scale::linear(0.0, 1.0, 5, Labels::Percent))
+        });
+        let layout = Panels {
+            labels: [title, x_label, y_label],
+            legend: Legend::default(),
             columns,
-            plot,
-            inset: Inset {
-                left: ticks,
-                right: (14.0 + KEY + 6.0 + keys + 26.0).max(titles - width + 20.0),
-                top: axes::top_room(panels.iter().any(|panel| !panel.title.is_empty())),
-                bottom: axes::bottom_room(x_label) + 4.0,
-            },
-            y_label: if y_label.is_empty() { 0.0 } else { LABEL * LINE + 6.0 },
+            plot: (width, height.max(12.0 * most as f64)),
+            right: 14.0 + KEY + 6.0 + font::widest(names, TICK, Weight::Regular) + 26.0,
+            grid: Grid::Rows,
+            frames: frames.collect(),
         };
-        layout.draw(title, &Legend::default(), |canvas, index, rect| {
-            let panel = &panels[index];
-            let tight = |count| Scale::tight(&panel.x, count, Labels::Compact);
-            let axes = Axes {
-                title: &panel.title,
-                x_label: if layout.is_bottom(index) { x_label } else { "" },
-                y_label: if layout.is_left(index) { y_label } else { "" },
-                y_label_gap: ticks + 6.0 + LABEL * 0.6,
-                x: &axes::fitted(width, 5, tight),
-                y: &y,
-                grid: Grid::Rows,
-            };
-            axes.draw(canvas, rect);
-            draw_areas(canvas, rect, &axes, panel);
-            draw_key(canvas, rect, panel);
-        })
+        Ok(layout.svg(|canvas, axes, index| {
+            draw_areas(canvas, axes, &panels[index]);
+            draw_key(canvas, axes.plot, &panels[index]);
+        }))
     }
 }
 
-fn draw_areas(canvas: &mut Canvas, plot: Rect, axes: &Axes, panel: &SharesPanel) {
-    let line = |heights: &Vec<f64>| -> Vec<Point> {
-        let points = panel.x.iter().zip(heights).map(|(&x, &y)| axes.point(plot, x, y)).collect::<Vec<_>>();
-        match points.as_slice() {
-            // A single moment fills the panel.
-            [(_, y)] => vec![(plot.left, *y), (plot.right(), *y)],
-            _ => points,
-        }
+fn draw_areas(canvas: &mut Canvas, axes: &Axes, panel: &SharesPanel) {
+    let line = |heights: &Vec<f64>| match axes.points(&panel.x, heights).as_slice() {
+        // A single moment fills the panel.
+        [(_, y)] => vec![(axes.plot.left, *y), (axes.plot.right(), *y)],
+        points => points.to_vec(),
     };
     let edges: Vec<Vec<Point>> = panel.edges().iter().map(line).collect();
     for (index, (share, pair)) in panel.shares.iter().zip(edges.windows(2)).enumerate() {
@@ -192,8 +146,7 @@ fn draw_areas(canvas: &mut Canvas, plot: Rect, axes: &Axes, panel: &SharesPanel)
     for (index, (share, pair)) in panel.shares.iter().zip(edges.windows(2)).enumerate() {
         if let Some(at) = roomiest(&pair[0], &pair[1], font::width(&share.name, TICK, Weight::Regular)) {
             let text = Text::new("label", &share.name, at, TICK);
-            let color = panel.color(index).contrast();
-            canvas.text(Text { anchor: Anchor::Middle, color, ..text });
+            canvas.text(Text { anchor: "middle", color: panel.color(index).contrast(), ..text });
         }
     }
 }
@@ -218,7 +171,8 @@ fn roomiest(low: &[Point], high: &[Point], width: f64) -> Option<Point> {
 }
 
 fn draw_key(canvas: &mut Canvas, plot: Rect, panel: &SharesPanel) {
-    let row = panel.key_row(plot.height);
+    // Lines are closer where many have to fit.
+    let row = (plot.height / panel.shares.len() as f64).clamp(12.0, TICK * LINE + 6.0);
     let size = TICK.min(row / 1.1);
     let below = (plot.height - row * panel.shares.len() as f64) / 2.0;
     canvas.group("key", |canvas| {

@@ -1,5 +1,7 @@
 //! Which values an axis names, and how it writes them.
 
+use crate::numbers::{self, plain, scientific};
+
 /// How numbers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Labels {
@@ -32,73 +34,46 @@ pub(crate) fn step(span: f64, count: usize) -> f64 {
 
 /// Ticks at multiples of a round step, at least two.
 pub(crate) fn linear(low: f64, high: f64, count: usize, labels: Labels) -> Vec<Tick> {
-    let mut parts = count;
-    loop {
-        let step = step(high - low, parts);
-        let (first, last) = ((low / step - 1e-6).ceil(), (high / step + 1e-6).floor());
-        if last > first || parts > 64 {
-            let values: Vec<f64> = std::iter::successors(Some(first), |index| Some(index + 1.0))
-                .take_while(|&index| index <= last)
-                .map(|index| if index == 0.0 { 0.0 } else { index * step })
-                .collect();
-            let write = writer(&values, step, labels);
-            return values.into_iter().map(|value| Tick { value, label: write(value) }).collect();
-        }
-        parts = 2 * parts + 1;
+    let step = step(high - low, count);
+    let (first, last) = ((low / step - 1e-6).ceil(), (high / step + 1e-6).floor());
+    if first >= last && count <= 64 {
+        return linear(low, high, 2 * count + 1, labels);
     }
+    let multiple = |index: f64| if index == 0.0 { 0.0 } else { index * step };
+    let values: Vec<f64> = whole(first, last).map(multiple).collect();
+    let write = writer(&values, step, labels);
+    values.into_iter().map(|value| Tick { value, label: write(value) }).collect()
 }
 
 /// Labelled ticks of a logarithmic axis between two exponents, and the places of the small ones.
 pub(crate) fn log(low: f64, high: f64, count: usize, labels: Labels) -> (Vec<Tick>, Vec<f64>) {
     let (first, last) = ((low - 1e-6).ceil(), (high + 1e-6).floor());
-    let powers = last - first + 1.0;
-    let stride = (powers / count.max(2) as f64).ceil().max(1.0);
-    let exponents = || std::iter::successors(Some(first - 1.0), |index| Some(index + 1.0));
-    let inside = |exponent: &f64| (low - 1e-6..=high + 1e-6).contains(exponent);
     let multiples = |factors: &'static [f64]| -> Vec<f64> {
-        exponents()
-            .take_while(|&exponent| exponent <= last)
-            .flat_map(|exponent| factors.iter().map(move |factor| factor * power(exponent)))
-            .filter(|value| inside(&value.log10()))
-            .collect()
+        let values = whole(first - 1.0, last)
+            .flat_map(|exponent| factors.iter().map(move |factor| factor * power(exponent)));
+        values.filter(|value| (low - 1e-6..=high + 1e-6).contains(&value.log10())).collect()
     };
-    let values = if powers >= 3.0 {
-        exponents()
-            .skip(1)
-            .take_while(|&exponent| exponent <= last)
-            .filter(|exponent| (exponent - first).rem_euclid(stride) < 0.5)
-            .map(power)
-            .collect()
-    } else if high - low > 0.7 {
-        multiples(if powers >= 2.0 { &[1.0, 3.0] } else { &[1.0, 2.0, 5.0] })
-    } else {
-        Vec::new()
+    let powers = multiples(&[1.0]);
+    let labelled = match powers.len() {
+        3.. => powers.clone(),
+        _ if high - low <= 0.7 => Vec::new(),
+        2 => multiples(&[1.0, 3.0]),
+        _ => multiples(&[1.0, 2.0, 5.0]),
     };
+    let stride = powers.len().div_ceil(count.max(2)).max(1);
+    let values: Vec<f64> = labelled.into_iter().step_by(stride).collect();
     if values.len() < 2 {
         return (linear(10f64.powf(low), 10f64.powf(high), count.min(4), labels), Vec::new());
     }
-    let minor = match powers {
-        few if few <= 6.0 => multiples(&[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]),
-        _ => multiples(&[1.0]),
-    };
+    let minor = if powers.len() <= 6 { multiples(&[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]) } else { powers };
     let ticks =
         values.iter().map(|&value| Tick { value, label: write_log(value, labels, &values) }).collect();
     (ticks, minor)
 }
 
-/// A number by itself, with three digits that count.
-pub(crate) fn short(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 {
-        return "0".to_owned();
-    }
-    if !(1e-3..1e7).contains(&size) {
-        return scientific(value, size.log10().floor(), 2);
-    }
-    let decimals = [(100.0, 0), (10.0, 1), (1.0, 2), (0.1, 3), (0.01, 4)];
-    let decimals = decimals.iter().find(|(from, _)| size >= *from).map_or(5, |(_, decimals)| *decimals);
-    let text = grouped(value, decimals);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+/// The whole numbers between two of them.
+fn whole(first: f64, last: f64) -> impl Iterator<Item = f64> {
+    std::iter::successors(Some(first), |index| Some(index + 1.0)).take_while(move |&index| index <= last)
 }
 
 /// 10 to a whole power; `powf` is inexact for negative ones.
@@ -121,70 +96,24 @@ fn writer(values: &[f64], step: f64, labels: Labels) -> impl Fn(f64) -> String +
     move |value| match value {
         0.0 if unit.1 != "%" => "0".to_owned(),
         _ if step < 1e-4 || largest >= 1e12 => scientific(value, exponent, decimals(step / power(exponent))),
-        _ => grouped(value / unit.0, decimals(step / unit.0)) + unit.1,
+        _ => plain(value / unit.0, decimals(step / unit.0)) + unit.1,
     }
 }
 
 fn write_log(value: f64, labels: Labels, all: &[f64]) -> String {
-    let plain = all.iter().all(|value| (0.9e-4..1.1e7).contains(value));
+    let readable = all.iter().all(|value| (0.9e-4..1.1e7).contains(value));
     let exponent = (value.log10() + 1e-9).floor();
     match labels {
-        _ if !plain => scientific(value, exponent, 0),
-        Labels::Compact if value >= 0.9e6 => grouped(value / 1e6, 0) + "M",
-        Labels::Compact if value >= 0.9e3 => grouped(value / 1e3, 0) + "k",
-        Labels::Compact | Labels::Grouped => grouped(value, decimals(power(exponent))),
-        Labels::Percent => grouped(100.0 * value, decimals(100.0 * power(exponent))) + "%",
+        _ if !readable => scientific(value, exponent, 0),
+        Labels::Compact if value >= 0.9e6 => plain(value / 1e6, 0) + "M",
+        Labels::Compact if value >= 0.9e3 => plain(value / 1e3, 0) + "k",
+        _ => plain(value, decimals(power(exponent))),
     }
 }
 
 /// Decimals that tell multiples of a step apart.
 fn decimals(step: f64) -> usize {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 12")]
-    let decimals = (-(step.log10() + 1e-6).floor()).clamp(0.0, 12.0) as usize;
-    decimals
-}
-
-fn scientific(value: f64, exponent: f64, decimals: usize) -> String {
-    let digits: String = format!("{exponent:.0}").chars().map(superscript).collect();
-    match grouped(value / power(exponent), decimals).as_str() {
-        "1" => format!("10{digits}"),
-        mantissa => format!("{mantissa}×10{digits}"),
-    }
-}
-
-fn superscript(digit: char) -> char {
-    match digit {
-        '0' => '⁰',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        '4' => '⁴',
-        '5' => '⁵',
-        '6' => '⁶',
-        '7' => '⁷',
-        '8' => '⁸',
-        '9' => '⁹',
-        _ => '⁻',
-    }
-}
-
-/// Groups of three digits before the point, and a true minus.
-fn grouped(value: f64, decimals: usize) -> String {
-    let text = format!("{:.decimals$}", value.abs());
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    format!("{}{}{rest}", if value < 0.0 { "−" } else { "" }, thousands(whole))
-}
-
-/// Digits with their thousands apart: 17,044.
-pub fn thousands(digits: &str) -> String {
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    numbers::decimals((step.log10() + 1e-6).floor(), 1)
 }
 
 #[cfg(test)]
@@ -210,22 +139,5 @@ mod tests {
         assert_eq!(written(&log(-6.0, -4.0, 6, Labels::Grouped).0), ["10⁻⁶", "10⁻⁵", "10⁻⁴"]);
         assert_eq!(written(&log(0.1, 1.9, 6, Labels::Grouped).0), ["2", "5", "10", "20", "50"]);
         assert!(log(0.30, 0.35, 6, Labels::Grouped).0.len() >= 2);
-    }
-
-    #[test]
-    fn short_numbers_keep_three_digits() {
-        let cases = [
-            (80_123.0, "80,123"),
-            (0.5, "0.5"),
-            (12.34, "12.3"),
-            (0.0, "0"),
-            (-0.012_34, "−0.0123"),
-            (1.5e9, "1.50×10⁹"),
-        ];
-        assert!(
-            cases.iter().all(|(value, text)| short(*value) == *text),
-            "{:?}",
-            cases.map(|(v, _)| short(v))
-        );
     }
 }

@@ -40,14 +40,6 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// A row that is not a unit vector, for a policy of separate arms.
-    #[error("{place}: this is not a unit vector, but policy {policy:?} knows separate arms only")]
-    NotAnArm {
-        /// The table and the row.
-        place: String,
-        /// Name of the policy.
-        policy: String,
-    },
     /// A Bernoulli reward needs a mean between 0 and 1.
     #[error("Bernoulli rewards need means between 0 and 1, but an action's mean is {mean}")]
     NotAProbability {

@@ -4,47 +4,25 @@
 //! that of the paper's studies. `docs/experiments.md` describes every key.
 
 mod document;
+mod overriding;
 mod policies;
-mod scope;
 #[cfg(test)]
 mod tests;
+mod values;
 mod world;
 
 use std::path::Path;
 
+use toml::de::DeTable;
 use truenorth::Certificate;
 
-use self::document::{Document, Entry, NOT_NEGATIVE, POSITIVE, PROBABILITY, Range};
-use self::scope::{Scope, Table};
+use self::document::Document;
+use self::values::{Table, Value};
 use crate::panel::{Figure, NormBound, Panel};
-use crate::studies::{Reading, Study};
 
-/// Keys of a file and of each of its panels.
-const PANEL_KEYS: [&str; 16] = [
-    "actions",
-    "contexts",
-    "coverage",
-    "delta",
-    "dimension",
-    "horizon",
-    "log_rows",
-    "noise",
-    "norm_bound",
-    "parameters",
-    "policies",
-    "policy",
-    "rewards",
-    "ridge",
-    "runs",
-    "seed",
-];
-/// Keys that a file and its panels both have, but that a panel does not inherit, and those of the file
-/// alone.
-const NAME: &str = "name";
-const FILE_KEYS: [&str; 2] = ["title", "panel"];
-
-/// Every run is a job in memory before the first one starts.
-const MOST_RUNS: u64 = 1_000_000;
+/// Keys of a panel, and of a file as their defaults.
+const KEYS: &str = "actions contexts coverage delta dimension horizon log_rows noise norm_bound parameters \
+                    policies policy rewards ridge runs seed name";
 
 /// What is wrong with a file, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -66,81 +44,59 @@ impl Figure {
         content: &[u8],
         certificates: ReadCertificate<'_>,
     ) -> Result<Self, FileError> {
-        match std::str::from_utf8(content) {
-            Ok(text) => figure(&Document { path, text, certificates }),
-            Err(error) => {
-                let text = String::from_utf8_lossy(&content[..error.valid_up_to()]);
-                let document = Document { path, text: &text, certificates };
-                Err(document.fail(text.len(), "this is not UTF-8 text"))
-            }
+        let (document, entries) = Document::parse(path, content, certificates)?;
+        let file = Table { document: &document, name: "", place: 0, entries };
+        file.check_keys(&format!("{KEYS} title panel"))?;
+        let name = file.name(|| path.file_stem().unwrap_or_default().to_string_lossy().into_owned())?;
+        let title = file.get("title").map_or(Ok(name.as_str()), Value::text)?.to_owned();
+        // A panel does not inherit these.
+        let mut defaults = file.clone();
+        for key in ["name", "title", "panel"] {
+            defaults.entries.remove(key);
         }
+        let mut panels = Vec::new();
+        for table in &file.tables("panel")? {
+            let default = format!("panel {}", panels.len() + 1);
+            panels.push(panel(&defaults, table, default, &panels)?);
+        }
+        if panels.is_empty() {
+            let nothing = Table { entries: DeTable::new(), ..file.clone() };
+            panels.push(panel(&defaults, &nothing, name.clone(), &[])?);
+        }
+        Ok(Self { name, title, panels })
     }
 }
 
-fn figure(document: &Document<'_>) -> Result<Figure, FileError> {
-    let root = document.parse()?;
-    let file = Table::root(document, &root);
-    file.check_keys(&[&PANEL_KEYS[..], &[NAME], &FILE_KEYS].concat())?;
-    let name = match file.get(NAME) {
-        Some(entry) => entry.name()?.to_owned(),
-        None => document.path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-    };
-    let title = file.get("title").map_or(Ok(name.as_str()), |entry| entry.text())?.to_owned();
-    let tables = file.get("panel").map_or(Ok(Vec::new()), |entry| entry.tables())?;
-    let panels = if tables.is_empty() {
-        vec![panel(&Scope::new(document, vec![file]), name.clone())?]
-    } else {
-        panels(document, &file, tables)?
-    };
-    Ok(Figure { name, title, panels })
-}
-
-fn panels<'a>(
-    document: &'a Document<'a>,
-    file: &Table<'a>,
-    tables: Vec<Table<'a>>,
-) -> Result<Vec<Panel>, FileError> {
-    let mut panels: Vec<Panel> = Vec::with_capacity(tables.len());
-    for table in tables {
-        table.check_keys(&[&PANEL_KEYS[..], &[NAME]].concat())?;
-        let name = match table.get(NAME) {
-            Some(entry) => entry.name()?.to_owned(),
-            None => format!("panel {}", panels.len() + 1),
-        };
-        if panels.iter().any(|other| other.name == name) {
-            return Err(table.fail_at(NAME, format!("two panels are named {name:?}")));
-        }
-        panels.push(panel(&Scope::new(document, vec![table, file.clone()]), name)?);
+/// One panel, after the others.
+fn panel(file: &Table<'_>, table: &Table<'_>, default: String, others: &[Panel]) -> Result<Panel, FileError> {
+    table.check_keys(KEYS)?;
+    let name = table.name(|| default)?;
+    if others.iter().any(|other| other.name == name) {
+        let place = table.get("name").map_or(table.place, Value::place);
+        return Err(table.document.fail(place, format!("two panels are named {name:?}")));
     }
-    Ok(panels)
-}
-
-fn panel(scope: &Scope<'_>, name: String) -> Result<Panel, FileError> {
+    let (keys, sections) = overriding::merged(file, table)?;
     // Without drift, so that a file says all that is wrong with its logs.
-    let paper = &Study::Bias.figure(&Reading::default()).panels[0];
-    let horizon = scope.or("horizon", paper.horizon, |entry| entry.whole(1..=u64::MAX))?;
+    let paper = Panel::default();
+    let horizon = keys.number("horizon", paper.horizon)?;
     let mut panel = Panel {
         name,
-        world: world::read(scope, &paper.world, horizon)?,
-        policies: paper.policies.clone(),
+        world: world::read(&keys, &sections, horizon)?,
         horizon,
-        runs: scope.or("runs", paper.runs, |entry| entry.whole(1..=MOST_RUNS))?,
-        seed: scope.or("seed", paper.seed, |entry| entry.whole(0..=u64::MAX))?,
-        norm_bound: scope.or("norm_bound", paper.norm_bound, norm_bound)?,
-        ridge: scope.or("ridge", paper.ridge, |entry| entry.number(POSITIVE))?,
-        delta: scope.or("delta", paper.delta, |entry| entry.number(PROBABILITY))?,
+        runs: keys.number("runs", paper.runs)?,
+        seed: keys.number("seed", paper.seed)?,
+        norm_bound: match keys.get("norm_bound") {
+            None => paper.norm_bound,
+            Some(bound) if bound.text().is_ok_and(|word| word == "truth") => NormBound::Truth,
+            Some(bound) => NormBound::Given(bound.number()?),
+        },
+        ridge: keys.number("ridge", paper.ridge)?,
+        delta: keys.number("delta", paper.delta)?,
+        policies: paper.policies,
     };
-    if let Some(policies) = policies::read(scope, &panel)? {
+    if let Some(policies) = policies::read(&keys, &panel)? {
         panel.policies = policies;
     }
-    panel.check().map_err(|error| scope.fail(error))?;
+    panel.check().map_err(|error| table.document.fail(table.place, error))?;
     Ok(panel)
-}
-
-fn norm_bound(entry: &Entry<'_>) -> Result<NormBound, FileError> {
-    if matches!(entry.text(), Ok("truth")) {
-        return Ok(NormBound::Truth);
-    }
-    let range = Range { words: "\"truth\" or a number from 0 to 1e50", ..NOT_NEGATIVE };
-    entry.number(range).map(NormBound::Given)
 }

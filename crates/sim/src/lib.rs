@@ -6,31 +6,23 @@
 //! generators that depend on the seed and the run alone. [`play`] plays many runs on all cores; its
 //! results do not depend on their number.
 
-mod comparison;
 mod error;
 mod experiment_file;
-pub mod hardness;
 mod observer;
 mod panel;
 mod policy;
+mod ranges;
 mod recorded;
 mod results;
 mod runner;
-mod studies;
 mod world;
 
-pub use comparison::{
-    Compared, ComparedFeature, Comparison, Contest, Entrants, Entry, MeanReward, RecordedRows,
-};
 pub use error::{Error, Result};
 pub use experiment_file::{FileError, ReadCertificate};
 pub use observer::{Observer, RegretCurve, Shares, Step, thinned_rounds};
 pub use panel::{Figure, NormBound, Panel};
 pub use policy::{CertificateKind, PolicySpec};
-pub use recorded::{RecordedOutcome, RecordedRound, Recording};
+pub use recorded::{RecordedOutcome, Recording};
 pub use results::{FigureResult, PanelResult, PolicyResult, Results, Summary};
-pub use runner::{
-    BoundCheck, Job, PolicyOutcome, RunOutcome, play, play_run, play_run_unless, prepare_run, summarise,
-};
-pub use studies::{Reading, Study};
-pub use world::{Contexts, Coverage, ParameterLaw, RewardModel, World};
+pub use runner::{Job, PolicyOutcome, RunOutcome, play, play_run, play_run_unless, prepare_run, summarise};
+pub use world::{Contexts, Coverage, ParameterLaw, RewardModel, World, stream};

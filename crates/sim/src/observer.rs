@@ -1,7 +1,9 @@
-//! Observers: the runner owns the loop, they record.
+//! Observers: the runner owns the loop, they record. Regret and shares always; what else, its caller attaches.
 
 use serde::{Deserialize, Serialize};
-use truenorth::{Branch, Choice};
+use truenorth::{Branch, Choice, Policy};
+
+use crate::error::Result;
 
 /// One decided round.
 #[derive(Debug, Clone, Copy)]
@@ -12,12 +14,46 @@ pub struct Step<'a> {
     pub choice: &'a Choice,
     /// How much the best action's mean was above the chosen one's.
     pub regret: f64,
+    /// Who decided; the reward is not learned yet.
+    pub policy: &'a Policy,
 }
 
 /// Sees every round of one policy in one run.
 pub trait Observer {
+    /// What it has seen when the run is over.
+    type Seen;
+
     /// Takes note of one round.
-    fn record(&mut self, step: &Step<'_>);
+    fn record(&mut self, step: &Step<'_>) -> Result<()>;
+
+    /// Takes note of the policy after the last reward.
+    fn finish(self, policy: &Policy) -> Result<Self::Seen>;
+}
+
+/// Sees nothing.
+impl Observer for () {
+    type Seen = ();
+
+    fn record(&mut self, _: &Step<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(self, _: &Policy) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Sees some policies.
+impl<O: Observer> Observer for Option<O> {
+    type Seen = Option<O::Seen>;
+
+    fn record(&mut self, step: &Step<'_>) -> Result<()> {
+        self.as_mut().map_or(Ok(()), |observer| observer.record(step))
+    }
+
+    fn finish(self, policy: &Policy) -> Result<Self::Seen> {
+        self.map(|observer| observer.finish(policy)).transpose()
+    }
 }
 
 /// Rounds at which a curve is kept: all, or `points` of them evenly spread, the last one included.
@@ -33,8 +69,10 @@ pub fn thinned_rounds(horizon: u64, points: u64) -> Vec<u64> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RegretCurve {
     rounds: Vec<u64>,
-    values: Vec<f64>,
-    total: f64,
+    /// The curve's values so far.
+    pub values: Vec<f64>,
+    /// Regret of all rounds so far.
+    pub total: f64,
 }
 
 impl RegretCurve {
@@ -43,19 +81,7 @@ impl RegretCurve {
         Self { values: Vec::with_capacity(rounds.len()), rounds, total: 0.0 }
     }
 
-    /// The curve's values so far.
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// Regret of all rounds so far.
-    pub fn total(&self) -> f64 {
-        self.total
-    }
-}
-
-impl Observer for RegretCurve {
-    fn record(&mut self, step: &Step<'_>) {
+    pub(crate) fn record(&mut self, step: &Step<'_>) {
         self.total += step.regret;
         if self.rounds.get(self.values.len()) == Some(&step.round) {
             self.values.push(self.total);
@@ -68,9 +94,9 @@ impl Observer for RegretCurve {
 pub struct Shares {
     horizon: u64,
     /// `layers[part][layer]`: rounds of that part which the layer played.
-    layers: Vec<Vec<u64>>,
+    pub layers: Vec<Vec<u64>>,
     /// `informed[part]`: rounds in which the logs set the UCB of the chosen action.
-    informed: Vec<u64>,
+    pub informed: Vec<u64>,
 }
 
 impl Shares {
@@ -80,29 +106,7 @@ impl Shares {
         Self { horizon, layers: vec![vec![0; layers]; parts], informed: vec![0; parts] }
     }
 
-    /// Plays of each layer in each part.
-    pub fn layers(&self) -> &[Vec<u64>] {
-        &self.layers
-    }
-
-    /// Rounds of each part that the informed branch decided.
-    pub fn informed(&self) -> &[u64] {
-        &self.informed
-    }
-
-    /// Adds what another run of the same experiment saw.
-    pub fn add(&mut self, other: &Self) {
-        for (mine, theirs) in self.layers.iter_mut().flatten().zip(other.layers.iter().flatten()) {
-            *mine += theirs;
-        }
-        for (mine, theirs) in self.informed.iter_mut().zip(&other.informed) {
-            *mine += theirs;
-        }
-    }
-}
-
-impl Observer for Shares {
-    fn record(&mut self, step: &Step<'_>) {
+    pub(crate) fn record(&mut self, step: &Step<'_>) {
         let parts = self.informed.len() as u128;
         let part = u128::from(step.round - 1) * parts / u128::from(self.horizon.max(step.round));
         let part = usize::try_from(part).unwrap_or(0);
@@ -110,6 +114,13 @@ impl Observer for Shares {
             *plays += 1;
         }
         self.informed[part] += u64::from(step.choice.branch != Branch::Online);
+    }
+
+    /// Adds what another run of the same experiment saw.
+    pub fn add(&mut self, other: &Self) {
+        let mine = self.layers.iter_mut().flatten().chain(&mut self.informed);
+        let theirs = other.layers.iter().flatten().chain(&other.informed);
+        mine.zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
     }
 }
 

@@ -1,5 +1,7 @@
 //! One panel of a figure: a world, the policies that play in it, for how long and how often.
 
+use truenorth::Preset::{EllipsoidalMinUcb, EllipsoidalMinUcb3d, OfflineOnly, SupLinUcb, WarmSupLinUcb};
+
 use crate::error::{Error, Result};
 use crate::policy::PolicySpec;
 use crate::world::World;
@@ -47,16 +49,40 @@ pub struct Panel {
     pub delta: f64,
 }
 
+impl Default for Panel {
+    /// The paper's policies in its world without drift, told the truth: what an experiment is unless it says
+    /// otherwise.
+    fn default() -> Self {
+        let policies = [SupLinUcb, EllipsoidalMinUcb, EllipsoidalMinUcb3d, WarmSupLinUcb, OfflineOnly];
+        Self {
+            name: String::new(),
+            world: World::default(),
+            policies: policies.map(PolicySpec::preset).to_vec(),
+            horizon: 20_000,
+            runs: 50,
+            seed: 42,
+            norm_bound: NormBound::Truth,
+            ridge: 1.0,
+            delta: 0.01,
+        }
+    }
+}
+
 impl Panel {
     /// Checks everything that does not depend on what is drawn.
     pub fn check(&self) -> Result<()> {
         self.world.check()?;
-        check_runs(self.runs)?;
-        if self.horizon == 0 {
-            return Err(Error::Number { name: "horizon", range: "at least 1", value: 0.0 });
-        }
-        if self.policies.is_empty() {
-            return Err(Error::Number { name: "policies", range: "at least one", value: 0.0 });
+        let policies = self.policies.len() as u64;
+        // Every run is kept until the last one is done, so their number has an end.
+        for (name, range, value, fine) in [
+            ("runs", "at least 1", self.runs, self.runs >= 1),
+            ("runs", "at most 1000000", self.runs, self.runs <= 1_000_000),
+            ("horizon", "at least 1", self.horizon, self.horizon >= 1),
+            ("policies", "at least one", policies, policies >= 1),
+        ] {
+            if !fine {
+                return Err(Error::Number { name, range, value: value as f64 });
+            }
         }
         for (i, policy) in self.policies.iter().enumerate() {
             if self.policies[..i].iter().any(|other| other.name == policy.name) {
@@ -64,14 +90,5 @@ impl Panel {
             }
         }
         Ok(())
-    }
-}
-
-/// Every run is kept until the last one is done, so their number has an end.
-pub(crate) fn check_runs(runs: u64) -> Result<()> {
-    match runs {
-        0 => Err(Error::Number { name: "runs", range: "at least 1", value: 0.0 }),
-        1..=1_000_000 => Ok(()),
-        _ => Err(Error::Number { name: "runs", range: "at most 1000000", value: runs as f64 }),
     }
 }

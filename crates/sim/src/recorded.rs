@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rand::RngExt as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use truenorth::{Actions, FeatureView, Observation, Params, Policy, RidgeStatistic};
+use truenorth::{Actions, FeatureView, RidgeStatistic, Settings};
 
 use crate::error::Result;
 use crate::observer::thinned_rounds;
@@ -16,22 +16,17 @@ const POINTS: u64 = 200;
 /// Ridge of the hindsight fit, relative to the mean square of a feature: it only has to make the fit unique.
 const RIDGE: f64 = 1e-9;
 
-/// One round: the features of its actions, row after row, and their rewards.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordedRound {
-    /// Features.
-    pub features: Vec<f64>,
-    /// A reward for each action, at least one.
-    pub rewards: Vec<f64>,
-}
-
 /// Rounds of the same features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
     /// Number of features.
     pub dimension: usize,
-    /// The rounds, at least one.
-    pub rounds: Vec<RecordedRound>,
+    /// The features of all actions, row after row.
+    pub features: Vec<f64>,
+    /// A reward for each action.
+    pub rewards: Vec<f64>,
+    /// The actions of each round, at least one, by their rows; at least one round.
+    pub rounds: Vec<Vec<usize>>,
 }
 
 /// One round in the order of a seed.
@@ -64,41 +59,36 @@ impl Recording {
 
     /// Mean reward of a uniform choice, exactly.
     pub fn random(&self) -> f64 {
-        self.rounds.iter().map(|round| mean(&round.rewards)).sum::<f64>() / self.rounds.len() as f64
+        mean(self.rounds.iter().map(|round| mean(round.iter().map(|&row| self.rewards[row]))))
     }
 
     /// Coefficients fitted by least squares to all actions of all rounds.
     pub fn hindsight(&self) -> Result<Vec<f64>> {
         let mut all = RidgeStatistic::new(self.dimension)?;
-        for round in &self.rounds {
-            for (features, &reward) in round.features.chunks_exact(self.dimension).zip(&round.rewards) {
-                all.observe(features, reward)?;
-            }
+        for &row in self.rounds.iter().flatten() {
+            all.observe(self.row(row), self.rewards[row])?;
         }
-        let size = all.gram().trace() / self.dimension as f64;
-        Ok(all.estimate((RIDGE * size).max(1e-50))?.as_slice().to_vec())
+        let trace: f64 = all.gram().iter().step_by(self.dimension + 1).sum();
+        let size = trace / self.dimension as f64;
+        Ok(all.estimate((RIDGE * size).max(1e-50))?)
     }
 
     /// Mean reward of always taking the action with the largest `coefficients`ᵀx, the first of several, in
     /// the order of a seed. Policies meet the same ties in the same order.
     pub fn linear(&self, coefficients: &[f64], seed: u64) -> f64 {
-        let total: f64 = self
-            .shuffled(seed)
-            .map(|round| {
-                let values = round.features.chunks_exact(self.dimension).map(|x| dot(x, coefficients));
-                // Equal features may come out unequal by rounding.
-                let best = values
-                    .enumerate()
-                    .reduce(|best, next| if next.1 > best.1 + 1e-12 * best.1.abs() { next } else { best });
-                best.map_or(f64::NAN, |(action, _)| round.credits[action])
-            })
-            .sum();
-        total / self.rounds.len() as f64
+        mean(self.shuffled(seed).map(|round| {
+            let values = round.features.chunks_exact(self.dimension).map(|x| dot(x, coefficients));
+            // Equal features may come out unequal by rounding.
+            let best = values
+                .enumerate()
+                .reduce(|best, next| if next.1 > best.1 + 1e-12 * best.1.abs() { next } else { best });
+            best.map_or(f64::NAN, |(action, _)| round.credits[action])
+        }))
     }
 
     /// Plays a policy against the rounds in the order of a seed; none if it is to stop before the end.
-    pub fn play(&self, params: Params, seed: u64, stop: &AtomicBool) -> Result<Option<RecordedOutcome>> {
-        let mut policy = Policy::new(Params { seed, ..params })?;
+    pub fn play(&self, settings: Settings, seed: u64, stop: &AtomicBool) -> Result<Option<RecordedOutcome>> {
+        let mut policy = settings.seed(seed).build()?;
         let points = self.points();
         let (mut total, mut gain, mut gained) = (0.0, 0.0, Vec::with_capacity(points.len()));
         let mut seconds = 0.0;
@@ -109,12 +99,10 @@ impl Recording {
             let clock = Instant::now();
             let actions = Actions::new(&round.features, self.dimension)?;
             let choice = policy.choose(actions)?;
-            let reward = round.rewards[choice.action];
-            let features = actions.features(choice.action);
-            policy.learn(Observation { decision: choice.decision, features, reward })?;
+            policy.learn(choice.rewarded(actions, round.rewards[choice.action]))?;
             seconds += clock.elapsed().as_secs_f64();
             total += round.credits[choice.action];
-            gain += round.credits[choice.action] - mean(&round.rewards);
+            gain += round.credits[choice.action] - mean(round.rewards.iter().copied());
             if points.get(gained.len()) == Some(&number) {
                 gained.push(gain);
             }
@@ -133,25 +121,28 @@ impl Recording {
         let order = permutation(self.rounds.len(), &mut rng);
         order.into_iter().map(move |place| {
             let round = &self.rounds[place];
-            let order = permutation(round.rewards.len(), &mut rng);
-            let features = |&action: &usize| &round.features[action * self.dimension..][..self.dimension];
-            let credit = |action: &usize| {
-                let (sum, count) = (0..round.rewards.len())
-                    .filter(|other| features(other) == features(action))
-                    .fold((0.0, 0.0), |(sum, count), twin| (sum + round.rewards[twin], count + 1.0));
-                sum / count
+            let order = permutation(round.len(), &mut rng);
+            let rows: Vec<usize> = order.into_iter().map(|action| round[action]).collect();
+            let credit = |&row: &usize| {
+                let twins = round.iter().filter(|&&other| self.row(other) == self.row(row));
+                mean(twins.map(|&twin| self.rewards[twin]))
             };
             Shuffled {
-                features: order.iter().flat_map(features).copied().collect(),
-                rewards: order.iter().map(|&action| round.rewards[action]).collect(),
-                credits: order.iter().map(credit).collect(),
+                features: rows.iter().flat_map(|&row| self.row(row)).copied().collect(),
+                rewards: rows.iter().map(|&row| self.rewards[row]).collect(),
+                credits: rows.iter().map(credit).collect(),
             }
         })
     }
+
+    fn row(&self, row: usize) -> &[f64] {
+        &self.features[row * self.dimension..][..self.dimension]
+    }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
 }
 
 /// Fisher and Yates.

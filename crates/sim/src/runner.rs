@@ -8,11 +8,10 @@ use rand::RngExt as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use truenorth::theory::{AlignedBias, LayerPath, PooledPath, PooledRadius, RadiusParams};
-use truenorth::{Actions, Observation, Policy};
+use truenorth::{Actions, Policy};
 
 use crate::error::{Error, Result};
-use crate::observer::{Observer as _, RegretCurve, Shares, Step, thinned_rounds};
+use crate::observer::{Observer, RegretCurve, Shares, Step, thinned_rounds};
 use crate::panel::{NormBound, Panel};
 use crate::policy::{PolicySpec, Told};
 use crate::results::{PanelResult, PolicyResult, Summary};
@@ -35,31 +34,17 @@ pub struct Job {
     pub run: u64,
 }
 
-/// Theorem 1's bound (Theorem 4's with a learned certificate) for one run of one policy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BoundCheck {
-    /// Layer by layer.
-    pub layerwise: f64,
-    /// With one prefactor for all layers.
-    pub coarse: f64,
-    /// What the path was made of, for other bounds on it.
-    pub radius: RadiusParams,
-    /// See `radius`.
-    pub layers: Vec<LayerPath>,
-    /// ρ √c_align of this run's logs and certificate, where that is fixed.
-    pub bias_scale: Option<f64>,
-}
-
-impl BoundCheck {
-    /// The path that was played.
-    pub fn path(&self) -> Result<PooledPath> {
-        Ok(PooledPath::new(PooledRadius::new(self.radius)?, &self.layers)?)
+impl Job {
+    /// All runs of the panels, in their order.
+    pub fn all(panels: &[Panel]) -> Vec<Self> {
+        let panels = panels.iter().enumerate();
+        panels.flat_map(|(panel, p)| (0..p.runs).map(move |run| Self { panel, run })).collect()
     }
 }
 
 /// What one policy did in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PolicyOutcome {
+pub struct PolicyOutcome<S = ()> {
     /// Cumulative regret.
     pub regret: RegretCurve,
     /// Which layer and branch decided.
@@ -70,15 +55,15 @@ pub struct PolicyOutcome {
     pub pooled_share: f64,
     /// Time in `choose` and `learn`.
     pub seconds: f64,
-    /// The bound on its regret, where the paper has one.
-    pub bound: Option<BoundCheck>,
+    /// What the caller's observer has seen.
+    pub observed: S,
 }
 
 /// What all policies did in one run, in the panel's order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunOutcome {
+pub struct RunOutcome<S = ()> {
     /// One for each policy.
-    pub policies: Vec<PolicyOutcome>,
+    pub policies: Vec<PolicyOutcome<S>>,
 }
 
 /// The live parameter of one run, and its policies before the first round.
@@ -89,22 +74,14 @@ pub fn prepare_run(panel: &Panel, run: u64) -> Result<(Vec<f64>, Vec<Policy>)> {
     let (live, logged) = world.draw_parameters(&mut parameters);
     let logs = world.draw_logs(&logged, &mut logs)?;
     let norm = |vector: &[f64]| dot(vector, vector).sqrt();
-    let told = Told {
-        live: &live,
-        logged: &logged,
-        logs: &logs,
-        horizon: panel.horizon,
-        noise: world.noise,
-        norm_bound: match panel.norm_bound {
-            NormBound::Truth => norm(&live).max(norm(&logged)).max(1.0),
-            NormBound::Given(bound) => bound,
-        },
-        ridge: panel.ridge,
-        delta: panel.delta,
-        seed: stream(panel.seed, run, 4).random(),
+    let norm_bound = match panel.norm_bound {
+        NormBound::Truth => norm(&live).max(norm(&logged)).max(1.0),
+        NormBound::Given(bound) => bound,
     };
+    let seed = stream(panel.seed, run, 4).random();
+    let told = Told { panel, live: &live, logged: &logged, logs: &logs, norm_bound, seed };
     let policy = |spec: &PolicySpec| {
-        Policy::new(spec.params(&told)?).map_err(|error| Error::InPolicy { name: spec.name.clone(), error })
+        spec.policy(&told).map_err(|error| Error::InPolicy { name: spec.name.clone(), error })
     };
     let policies = panel.policies.iter().map(policy).collect::<Result<_>>()?;
     Ok((live, policies))
@@ -112,16 +89,31 @@ pub fn prepare_run(panel: &Panel, run: u64) -> Result<(Vec<f64>, Vec<Policy>)> {
 
 /// Plays one run of a panel.
 pub fn play_run(panel: &Panel, run: u64) -> Result<RunOutcome> {
-    let whole = play_run_unless(panel, run, &AtomicBool::new(false))?;
+    let whole = play_run_unless(panel, run, &AtomicBool::new(false), |_| ())?;
     Ok(whole.unwrap_or(RunOutcome { policies: Vec::new() }))
 }
 
-/// Plays one run of a panel; none if it is to stop before its end.
-pub fn play_run_unless(panel: &Panel, run: u64, stop: &AtomicBool) -> Result<Option<RunOutcome>> {
+/// Plays one run of a panel with an observer of each policy, made before the first round; none if it is to stop
+/// before its end.
+pub fn play_run_unless<O: Observer>(
+    panel: &Panel,
+    run: u64,
+    stop: &AtomicBool,
+    observer: impl Fn(&Policy) -> O,
+) -> Result<Option<RunOutcome<O::Seen>>> {
+    if stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
     let world = &panel.world;
     let (live, policies) = prepare_run(panel, run)?;
-    let mut players: Vec<Player> =
-        policies.into_iter().map(|policy| Player::new(policy, panel.horizon)).collect();
+    let player = |policy: Policy| Player {
+        regret: RegretCurve::new(thinned_rounds(panel.horizon, POINTS)),
+        shares: Shares::new(panel.horizon, PARTS, policy.last_layer() as usize + 1),
+        observer: observer(&policy),
+        policy,
+        seconds: 0.0,
+    };
+    let mut players: Vec<Player<O>> = policies.into_iter().map(player).collect();
     let [mut contexts, mut luck] = [2, 3].map(|purpose| stream(panel.seed, run, purpose));
     let mut block = Block::default();
     // Wide rounds come in smaller blocks: a block is at most 8 MB, or one round.
@@ -142,37 +134,35 @@ pub fn play_run_unless(panel: &Panel, run: u64, stop: &AtomicBool) -> Result<Opt
     Ok(Some(RunOutcome { policies: players.into_iter().map(Player::outcome).collect::<Result<_>>()? }))
 }
 
-/// Plays many runs on all threads of the current rayon pool. `finished` sees each outcome as soon as
-/// it is there; runs that start after `stop` is set are left out.
-pub fn play<E: Send + From<crate::Error>>(
+/// Plays many runs on all threads of the current rayon pool. `finished` hears of each run that is over; runs that
+/// are not when `stop` is set are left out.
+pub fn play<O: Observer<Seen: Send>>(
     panels: &[Panel],
     jobs: &[Job],
     stop: &AtomicBool,
-    finished: impl Fn(Job, &RunOutcome) -> Result<(), E> + Sync,
-) -> Result<Vec<(Job, RunOutcome)>, E> {
+    observer: impl Fn(&Policy) -> O + Sync,
+    finished: impl Fn() + Sync,
+) -> Result<Vec<(Job, RunOutcome<O::Seen>)>> {
     let outcomes = jobs.par_iter().with_max_len(1).filter_map(|&job| {
-        if stop.load(Ordering::Relaxed) {
-            return None;
-        }
-        let outcome = play_run(&panels[job.panel], job.run).map_err(E::from);
-        Some(outcome.and_then(|outcome| finished(job, &outcome).map(|()| (job, outcome))))
+        let outcome = play_run_unless(&panels[job.panel], job.run, stop, &observer).transpose()?;
+        Some(outcome.map(|outcome| (job, outcome)).inspect(|_| finished()))
     });
     outcomes.collect()
 }
 
 /// Means, standard errors and bands over the runs of one panel, given in the order of the runs.
-pub fn summarise(panel: &Panel, outcomes: &[&RunOutcome]) -> PanelResult {
+pub fn summarise<S>(panel: &Panel, outcomes: &[&RunOutcome<S>]) -> PanelResult {
     let rounds = thinned_rounds(panel.horizon, POINTS);
     let policies = panel.policies.iter().enumerate().map(|(index, spec)| {
-        let runs: Vec<&PolicyOutcome> = outcomes.iter().map(|outcome| &outcome.policies[index]).collect();
-        let at = |point: usize| Summary::of(runs.iter().map(|run| run.regret.values()[point]).collect());
+        let runs: Vec<&PolicyOutcome<S>> = outcomes.iter().map(|outcome| &outcome.policies[index]).collect();
+        let at = |point: usize| Summary::of(runs.iter().map(|run| run.regret.values[point]).collect());
         let curve: Vec<Summary> = (0..rounds.len()).map(at).collect();
-        let mean = |value: &dyn Fn(&PolicyOutcome) -> f64| {
+        let mean = |value: &dyn Fn(&PolicyOutcome<S>) -> f64| {
             runs.iter().map(|run| value(run)).sum::<f64>() / runs.len().max(1) as f64
         };
         PolicyResult {
             name: spec.name.clone(),
-            final_regret: Summary::of(runs.iter().map(|run| run.regret.total()).collect()),
+            final_regret: Summary::of(runs.iter().map(|run| run.regret.total).collect()),
             rounds: rounds.clone(),
             mean: curve.iter().map(|point| point.mean).collect(),
             p10: curve.iter().map(|point| point.p10).collect(),
@@ -223,23 +213,15 @@ impl Block {
 }
 
 /// A policy at play, with its observers.
-struct Player {
+struct Player<O> {
     policy: Policy,
     regret: RegretCurve,
     shares: Shares,
+    observer: O,
     seconds: f64,
 }
 
-impl Player {
-    fn new(policy: Policy, horizon: u64) -> Self {
-        Self {
-            regret: RegretCurve::new(thinned_rounds(horizon, POINTS)),
-            shares: Shares::new(horizon, PARTS, policy.last_layer() as usize + 1),
-            policy,
-            seconds: 0.0,
-        }
-    }
-
+impl<O: Observer> Player<O> {
     fn play(&mut self, world: &World, block: &Block, first: u64) -> Result<()> {
         let (actions, dimension) = (world.actions(), world.dimension);
         let rounds = block.features.chunks_exact(actions * dimension);
@@ -248,34 +230,19 @@ impl Player {
         {
             let offered = Actions::new(features, dimension)?;
             let choice = self.policy.choose(offered)?;
-            let reward = world.reward(means[choice.action], luck)?;
-            let features = offered.features(choice.action);
-            self.policy.learn(Observation { decision: choice.decision, features, reward })?;
             let best = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let step = Step { round, choice: &choice, regret: best - means[choice.action] };
+            let regret = best - means[choice.action];
+            let step = Step { round, choice: &choice, regret, policy: &self.policy };
             self.regret.record(&step);
             self.shares.record(&step);
+            self.observer.record(&step)?;
+            let reward = world.reward(means[choice.action], luck)?;
+            self.policy.learn(choice.rewarded(offered, reward))?;
         }
         Ok(())
     }
 
-    fn outcome(self) -> Result<PolicyOutcome> {
-        let bound = if self.policy.has_regret_bound() {
-            let (path, bias) = (self.policy.path()?, self.policy.routed_bias());
-            // A learned certificate changes with the epochs; Corollary 1 speaks of a fixed one.
-            let fixed = self.policy.certificate().filter(|_| self.policy.epochs().is_empty());
-            let precision = self.policy.offline().precision();
-            let aligned = fixed.map(|fixed| AlignedBias::of(precision, fixed.matrix(), fixed.radius()));
-            Some(BoundCheck {
-                layerwise: path.layerwise_bound(bias)?,
-                coarse: path.coarse_bound(bias)?,
-                radius: *path.radius(),
-                layers: path.layers().to_vec(),
-                bias_scale: aligned.transpose()?.map(|aligned| aligned.scale()),
-            })
-        } else {
-            None
-        };
+    fn outcome(self) -> Result<PolicyOutcome<O::Seen>> {
         let counts = self.policy.counts();
         Ok(PolicyOutcome {
             regret: self.regret,
@@ -283,7 +250,7 @@ impl Player {
             conflicts: counts.conflicts,
             pooled_share: counts.pooled_share(),
             seconds: self.seconds,
-            bound,
+            observed: self.observer.finish(&self.policy)?,
         })
     }
 }

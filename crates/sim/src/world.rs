@@ -5,9 +5,11 @@ use std::f64::consts::FRAC_PI_2;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Deserialize;
 use truenorth::RidgeStatistic;
 
 use crate::error::{Error, Result};
+use crate::ranges::range;
 
 /// How live and logged parameter are drawn, anew in each run.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +110,8 @@ pub enum Contexts {
 }
 
 /// How a reward comes from its mean, live and in the logs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RewardModel {
     /// Mean plus Gaussian noise.
     Gaussian,
@@ -136,8 +139,8 @@ pub struct World {
 }
 
 /// Generators of one run, each for a purpose of its own: a policy's name, the number of policies or
-/// another panel's parameters do not shift what the others draw.
-pub(crate) fn stream(seed: u64, run: u64, purpose: u64) -> Xoshiro256PlusPlus {
+/// another panel's parameters do not shift what the others draw. The runner's purposes count from 0.
+pub fn stream(seed: u64, run: u64, purpose: u64) -> Xoshiro256PlusPlus {
     let mix = |state: u64, value: u64| {
         // SplitMix64's finaliser: neighbouring seeds and runs become unrelated states.
         let mut z = (state ^ value).wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -148,68 +151,97 @@ pub(crate) fn stream(seed: u64, run: u64, purpose: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(mix(mix(mix(0, seed), run), purpose))
 }
 
+impl Default for World {
+    /// The paper's: its cube of live parameters, seen by the logs without drift.
+    fn default() -> Self {
+        let dimension = 5;
+        Self {
+            dimension,
+            parameters: ParameterLaw::cube(1.0, 0.0, vec![0.0; dimension]),
+            coverage: Coverage::Gaussian { diversity: 1.0 },
+            log_rows: 2000,
+            contexts: Contexts::Gaussian { actions: 5 },
+            rewards: RewardModel::Gaussian,
+            noise: 0.1,
+        }
+    }
+}
+
+impl ParameterLaw {
+    /// The paper's cube of live parameters, and logs that miss some of it.
+    pub fn cube(scale: f64, offset: f64, drift: Vec<f64>) -> Self {
+        Self::ScaledWithOffset { low: 0.25, high: 0.55, scale, offset, drift }
+    }
+}
+
 impl World {
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Checks everything that does not depend on what is drawn.
+    pub fn check(&self) -> Result<()> {
         let d = self.dimension;
+        let wrong = |name, range, value| Err(Error::Number { name, range, value });
+        let numbers = |name, numbers: &[f64]| {
+            let (words, range) = range(name);
+            let outside = numbers.iter().find(|number| !range.contains(number));
+            outside.map_or(Ok(()), |&number| wrong(name, words, number))
+        };
+        let number = |name, number| numbers(name, &[number]);
         let length = |name, expected: usize, found: usize| {
             if expected == found { Ok(()) } else { Err(Error::Length { name, expected, found }) }
         };
-        let number = |name, range, value: f64, fine: bool| {
-            if fine && value.is_finite() { Ok(()) } else { Err(Error::Number { name, range, value }) }
+        let vector = |name, vector: &[f64]| {
+            length(name, d, vector.len())?;
+            numbers(name, vector)
+        };
+        let ordered = |low: &[f64], high: &[f64]| {
+            let crossed = low.iter().zip(high).find(|(low, high)| high < low);
+            crossed.map_or(Ok(()), |(_, &high)| wrong("high", "at least `low`", high))
         };
         let corners = |low: &[f64], high: &[f64]| {
-            length("low", d, low.len())?;
-            length("high", d, high.len())?;
-            low.iter().zip(high).try_for_each(|(&low, &high)| {
-                number("low", "finite", low, true)?;
-                number("high", "at least `low` and finite", high, high >= low)
-            })
+            vector("low", low)?;
+            vector("high", high)?;
+            ordered(low, high)
         };
-        number("dimension", "at least 1", d as f64, d >= 1)?;
-        number("noise", "at least 0", self.noise, self.noise >= 0.0)?;
-        let width = self.actions() as f64 * d as f64;
-        number("actions", "at most 10000000 divided by the dimension", self.actions() as f64, width <= 1e7)?;
+        number("dimension", d as f64)?;
+        number("noise", self.noise)?;
+        number("actions", self.actions() as f64)?;
+        if self.actions() * d > 10_000_000 {
+            return wrong("actions", "at most 10000000 divided by the dimension", self.actions() as f64);
+        }
         match &self.parameters {
             ParameterLaw::Given { live, logged } => {
-                length("live", d, live.len())?;
-                length("logged", d, logged.len())?;
-                live.iter().chain(logged).try_for_each(|&value| number("live", "finite", value, true))?;
+                vector("live", live)?;
+                vector("logged", logged)?;
             }
             ParameterLaw::ScaledWithOffset { low, high, scale, offset, drift } => {
-                number("low", "finite", *low, true)?;
-                number("high", "at least `low` and finite", *high, high >= low)?;
-                number("scale", "finite", *scale, true)?;
-                number("offset", "at least 0", *offset, *offset >= 0.0)?;
-                length("drift", d, drift.len())?;
-                drift.iter().try_for_each(|&value| number("drift", "finite", value, true))?;
+                for (name, value) in [("low", low), ("high", high), ("scale", scale), ("offset", offset)] {
+                    number(name, *value)?;
+                }
+                ordered(&[*low], &[*high])?;
+                vector("drift", drift)?;
             }
         }
         match &self.coverage {
-            Coverage::Gaussian { diversity } => {
-                number("diversity", "at least 0", *diversity, *diversity >= 0.0)?;
-            }
+            Coverage::Gaussian { diversity } => number("diversity", *diversity)?,
             Coverage::Box { low, high } => corners(low, high)?,
             Coverage::Counts { features, counts } => {
                 length("counts", features.len(), counts.len())?;
-                features.iter().try_for_each(|row| length("features", d, row.len()))?;
+                features.iter().try_for_each(|row| vector("features", row))?;
             }
         }
-        number("actions", "at least 1", self.actions() as f64, self.actions() >= 1)?;
         match &self.contexts {
             Contexts::Gaussian { .. } => Ok(()),
             Contexts::Box { low, high, .. } => corners(low, high),
-            Contexts::Fixed { features } => {
-                features.iter().try_for_each(|row| length("features", d, row.len()))
-            }
+            Contexts::Fixed { features } => features.iter().try_for_each(|row| vector("features", row)),
             Contexts::Shifting { phases, phase_rounds, quiet, .. } => {
-                let fine = (1..=d).contains(phases);
-                number("phases", "at least 1 and at most the dimension", *phases as f64, fine)?;
-                number("phase_rounds", "at least 1", *phase_rounds as f64, *phase_rounds >= 1)?;
-                number("quiet", "at least 0", *quiet, *quiet >= 0.0)
+                if !(1..=d).contains(phases) {
+                    return wrong("phases", "at least 1 and at most the dimension", *phases as f64);
+                }
+                number("phase_rounds", *phase_rounds as f64)?;
+                number("quiet", *quiet)
             }
             Contexts::Turning { turn_rounds, spread, .. } => {
-                number("turn_rounds", "at least 1", *turn_rounds as f64, *turn_rounds >= 1)?;
-                number("spread", "at least 0", *spread, *spread >= 0.0)
+                number("turn_rounds", *turn_rounds as f64)?;
+                number("spread", *spread)
             }
         }
     }
@@ -244,34 +276,22 @@ impl World {
     /// The logs of one run.
     pub(crate) fn draw_logs(&self, logged: &[f64], rng: &mut Xoshiro256PlusPlus) -> Result<RidgeStatistic> {
         let mut logs = RidgeStatistic::new(self.dimension)?;
-        let mut features = vec![0.0; self.dimension];
-        let observe = |features: &[f64], logs: &mut RidgeStatistic, rng: &mut Xoshiro256PlusPlus| {
-            let reward = self.draw_reward(dot(features, logged), rng)?;
-            Ok::<_, Error>(logs.observe(features, reward)?)
+        let mut row = vec![0.0; self.dimension];
+        let counts = match &self.coverage {
+            Coverage::Counts { counts, .. } => &counts[..],
+            _ => &[self.log_rows as u64],
         };
-        match &self.coverage {
-            Coverage::Counts { features, counts } => {
-                for (features, &count) in features.iter().zip(counts) {
-                    for _ in 0..count {
-                        observe(features, &mut logs, rng)?;
-                    }
+        for (place, &count) in counts.iter().enumerate() {
+            for _ in 0..count {
+                match &self.coverage {
+                    Coverage::Gaussian { diversity } => draw_direction(&mut row, rng, |row| {
+                        row[1..].iter_mut().for_each(|feature| *feature *= diversity);
+                    }),
+                    Coverage::Box { low, high } => draw_box(&mut row, low, high, rng),
+                    Coverage::Counts { features, .. } => row.copy_from_slice(&features[place]),
                 }
-            }
-            Coverage::Gaussian { diversity } => {
-                for _ in 0..self.log_rows {
-                    for (i, feature) in features.iter_mut().enumerate() {
-                        let normal: f64 = StandardNormal.sample(rng);
-                        *feature = if i == 0 { normal } else { diversity * normal };
-                    }
-                    normalise(&mut features);
-                    observe(&features, &mut logs, rng)?;
-                }
-            }
-            Coverage::Box { low, high } => {
-                for _ in 0..self.log_rows {
-                    draw_box(&mut features, low, high, rng);
-                    observe(&features, &mut logs, rng)?;
-                }
+                let luck = self.draw_luck(rng);
+                logs.observe(&row, self.reward(dot(&row, logged), luck)?)?;
             }
         }
         Ok(logs)
@@ -282,32 +302,25 @@ impl World {
         let d = self.dimension;
         for (action, row) in features.chunks_exact_mut(d).enumerate() {
             match &self.contexts {
-                Contexts::Gaussian { .. } => {
-                    draw_normals(row, rng);
-                    normalise(row);
-                }
+                Contexts::Gaussian { .. } => draw_direction(row, rng, |_| ()),
                 Contexts::Box { low, high, .. } => draw_box(row, low, high, rng),
                 Contexts::Fixed { features } => row.copy_from_slice(&features[action]),
-                Contexts::Shifting { phases, phase_rounds, quiet, .. } => {
-                    // Every round draws the same numbers, whatever its phase.
-                    draw_normals(row, rng);
+                // Every round draws the same numbers, whatever its phase.
+                Contexts::Shifting { phases, phase_rounds, quiet, .. } => draw_direction(row, rng, |row| {
                     let phase = (round - 1) / phase_rounds % *phases as u64;
                     for (i, feature) in row.iter_mut().enumerate() {
                         let group = i * phases / d;
                         *feature *= if group as u64 == phase { 1.0 } else { *quiet };
                     }
-                    normalise(row);
-                }
-                Contexts::Turning { turn_rounds, spread, .. } => {
-                    draw_normals(row, rng);
+                }),
+                Contexts::Turning { turn_rounds, spread, .. } => draw_direction(row, rng, |row| {
                     for feature in row.iter_mut() {
                         *feature *= spread;
                     }
                     let (from, to, angle) = turned((round - 1) % turn_rounds, *turn_rounds, d);
                     row[from] += angle.cos();
                     row[to] += angle.sin();
-                    normalise(row);
-                }
+                }),
             }
         }
     }
@@ -328,11 +341,6 @@ impl World {
             RewardModel::Bernoulli => Err(Error::NotAProbability { mean }),
         }
     }
-
-    fn draw_reward(&self, mean: f64, rng: &mut Xoshiro256PlusPlus) -> Result<f64> {
-        let luck = self.draw_luck(rng);
-        self.reward(mean, luck)
-    }
 }
 
 fn uniform(rng: &mut Xoshiro256PlusPlus, low: f64, high: f64) -> f64 {
@@ -349,10 +357,11 @@ fn normalise(vector: &mut [f64]) {
     }
 }
 
-fn draw_normals(row: &mut [f64], rng: &mut Xoshiro256PlusPlus) {
-    for feature in row {
-        *feature = StandardNormal.sample(rng);
-    }
+/// A Gaussian vector, scaled to length 1 after some change.
+fn draw_direction(row: &mut [f64], rng: &mut Xoshiro256PlusPlus, change: impl FnOnce(&mut [f64])) {
+    row.fill_with(|| StandardNormal.sample(rng));
+    change(row);
+    normalise(row);
 }
 
 /// Between which two features a turning centre stands, and the angle it has gone from the first of them.

@@ -5,9 +5,7 @@ use std::fmt;
 use divan::Bencher;
 use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, StandardNormal};
-use truenorth::{
-    Actions, Certificate, CertificateRule, Decision, Observation, Policy, Preset, RidgeStatistic,
-};
+use truenorth::{Actions, Certificate, Decision, Observation, Policy, Preset, RidgeStatistic};
 
 /// What is measured together.
 #[derive(Debug, Clone, Copy)]
@@ -58,16 +56,16 @@ impl Play {
             let x: Vec<f64> = unit().collect();
             logs.observe(&x, x[0] + 0.1 * x[dimension - 1])?;
         }
-        let mut params = preset.parse::<Preset>()?.params(dimension)?;
-        (params.noise, params.norm_bound, params.horizon) = (Some(0.1), Some(1.0), Some(100_000));
-        params.offline = logs;
-        if params.certificate == CertificateRule::None {
-            params.certificate = CertificateRule::Fixed(Certificate::from_budgets(&vec![0.1; dimension])?);
+        let preset: Preset = preset.parse()?;
+        let mut settings = Policy::builder(dimension).preset(preset).noise(0.1).norm_bound(1.0);
+        settings = settings.horizon(100_000).logs(logs);
+        if preset.needs_certificate() {
+            settings = settings.certificate(Certificate::from_budgets(&vec![0.1; dimension])?);
         }
         let count = (1_000_000 / (dimension * actions)).clamp(1, 64);
         let rounds = (0..count).map(|_| (0..actions).flat_map(|_| unit()).collect()).collect();
         let mut play =
-            Self { policy: Policy::new(params)?, dimension, rounds, last: Decision { round: 1, layer: 0 } };
+            Self { policy: settings.build()?, dimension, rounds, last: Decision { round: 1, layer: 0 } };
         for round in 0..20 {
             play.choose(round)?;
             play.learn(round)?;

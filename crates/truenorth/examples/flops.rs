@@ -44,9 +44,8 @@ impl WithSimd for Peak {
 /// Billions of flops a second in the forms of `choose`, the best of some rounds.
 fn rate(dimension: usize, actions: usize) -> Result<f64, truenorth::Error> {
     let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut params = Preset::LinUcb.params(dimension)?;
-    (params.noise, params.norm_bound) = (Some(0.1), Some(1.0));
-    let mut policy = Policy::new(params)?;
+    let settings = Policy::builder(dimension).preset(Preset::LinUcb).noise(0.1).norm_bound(1.0);
+    let mut policy = settings.build()?;
     let mut features = vec![0.0; actions * dimension];
     let mut best = f64::INFINITY;
     for _ in 0..200 {
@@ -55,7 +54,7 @@ fn rate(dimension: usize, actions: usize) -> Result<f64, truenorth::Error> {
         let start = Instant::now();
         let choice = policy.choose(actions)?;
         best = best.min(start.elapsed().as_secs_f64());
-        let features = actions.features(choice.action);
+        let features = actions.row(choice.action);
         policy.learn(Observation { decision: choice.decision, features, reward: features[0] })?;
     }
     Ok(2.0 * (actions * dimension * dimension) as f64 / best / 1e9)

@@ -17,7 +17,7 @@ use std::io::{BufReader, Read as _};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use truenorth::{Actions, Certificate, CertificateRule, Observation, Params, Policy, Preset, RidgeStatistic};
+use truenorth::{Actions, Certificate, Policy, Preset, RidgeStatistic, Settings};
 
 /// Rounds of the warm-up, and least number of timed ones.
 const FEW: usize = 5;
@@ -47,24 +47,24 @@ fn main() -> Result<(), Failure> {
     let (recorded, logs) = read(&file)?;
     let length = length.unwrap_or(recorded.count);
     let few = FEW.min(length);
-    let params = params(preset, recorded.dimension, length as u64, logs)?;
+    let settings = settings(preset, recorded.dimension, length as u64, logs)?;
     // Writing 5 resets the peak.
     let before = fs::write("/proc/self/clear_refs", "5").ok().and_then(|()| resident("VmRSS:"));
     let mut actions = Vec::new();
-    let warm_up = recorded.play(&mut Policy::new(params.clone())?, 0..few, &mut actions)?;
+    let warm_up = recorded.play(&mut settings.clone().build()?, 0..few, &mut actions)?;
     let wanted = budget.as_nanos() / 50 * few as u128 / warm_up.as_nanos().max(1);
     let block = usize::try_from(wanted)?.clamp(1, length.div_ceil(BLOCKS));
     let blocks = length / block;
     actions.clear();
 
-    let mut policy = Policy::new(params.clone())?;
+    let mut policy = settings.clone().build()?;
     let mut times = vec![recorded.play(&mut policy, 0..block, &mut actions)?];
     let is_left = |times: &[Duration]| times.iter().sum::<Duration>() < budget || times.len() * block < few;
     while times.len() < REPETITIONS * blocks && is_left(&times) {
         let place = times.len() % blocks;
         if place == 0 {
             drop(policy);
-            policy = Policy::new(params.clone())?;
+            policy = settings.clone().build()?;
         }
         times.push(recorded.play(&mut policy, place * block..(place + 1) * block, &mut actions)?);
     }
@@ -92,8 +92,7 @@ impl Rounds {
             let actions = Actions::new(&self.features[round * size..][..size], self.dimension)?;
             let choice = policy.choose(actions)?;
             let reward = self.rewards[round * self.actions + choice.action];
-            let features = actions.features(choice.action);
-            policy.learn(Observation { decision: choice.decision, features, reward })?;
+            policy.learn(choice.rewarded(actions, reward))?;
             played.push(choice.action);
         }
         Ok(clock.elapsed())
@@ -102,16 +101,20 @@ impl Rounds {
 
 /// The preset, told the noise and the length of the coefficients. Logs go to those that use them; where a certificate
 /// has to be given, a drift of length 0.5 in any direction is allowed.
-fn params(preset: Preset, dimension: usize, horizon: u64, logs: RidgeStatistic) -> truenorth::Result<Params> {
-    let mut params = preset.params(dimension)?;
-    (params.noise, params.norm_bound, params.horizon) = (Some(0.1), Some(1.0), Some(horizon));
+fn settings(
+    preset: Preset,
+    dimension: usize,
+    horizon: u64,
+    logs: RidgeStatistic,
+) -> truenorth::Result<Settings> {
+    let mut settings = Policy::builder(dimension).preset(preset).noise(0.1).norm_bound(1.0).horizon(horizon);
     if !matches!(preset, Preset::LinUcb | Preset::Oful | Preset::SupLinUcb) {
-        params.offline = logs;
+        settings.logs = logs;
     }
     if preset == Preset::EllipsoidalMinUcb {
-        params.certificate = CertificateRule::Fixed(Certificate::isotropic(dimension, 0.5)?);
+        settings = settings.certificate(Certificate::isotropic(dimension, 0.5)?);
     }
-    Ok(params)
+    Ok(settings)
 }
 
 fn read(path: &str) -> Result<(Rounds, RidgeStatistic), Failure> {

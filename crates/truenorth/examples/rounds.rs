@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, StandardNormal};
-use truenorth::{Actions, Certificate, CertificateRule, Observation, Policy, Preset, RidgeStatistic};
+use truenorth::{Actions, Certificate, Policy, Preset, RidgeStatistic};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -41,23 +41,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let contexts: Vec<f64> = (0..count * actions).flat_map(|_| unit()).collect();
     let noise: Vec<f64> = (0..count).map(|_| 0.2 * unit()[0]).collect();
 
-    let mut params = name.parse::<Preset>()?.params(dimension)?;
-    (params.noise, params.norm_bound, params.horizon) =
-        (Some(0.1), Some(3.0), Some(rounds.max(100_000) as u64));
-    params.offline = logs;
-    if params.certificate == CertificateRule::None {
+    let preset: Preset = name.parse()?;
+    let mut settings = Policy::builder(dimension).preset(preset).noise(0.1).norm_bound(3.0);
+    settings = settings.horizon(rounds.max(100_000) as u64).logs(logs);
+    if preset.needs_certificate() {
         let budgets: Vec<f64> = (0..dimension).map(|i| if i < 2 { 1.0 } else { 0.01 }).collect();
-        params.certificate = CertificateRule::Fixed(Certificate::from_budgets(&budgets)?);
+        settings = settings.certificate(Certificate::from_budgets(&budgets)?);
     }
-    let mut policy = Policy::new(params)?;
+    let mut policy = settings.build()?;
     let stream = contexts.chunks_exact(actions * dimension).zip(&noise).cycle().take(rounds);
     let start = Instant::now();
     for (features, noise) in stream {
         let actions = Actions::new(features, dimension)?;
         let choice = policy.choose(actions)?;
-        let features = actions.features(choice.action);
-        let reward = reward(features, &live) + noise;
-        policy.learn(Observation { decision: choice.decision, features, reward })?;
+        let reward = reward(actions.row(choice.action), &live) + noise;
+        policy.learn(choice.rewarded(actions, reward))?;
     }
     let each = start.elapsed().as_secs_f64() * 1e9 / rounds.max(1) as f64;
     println!("{name}, {dimension} features, {actions} actions: {each:.0} ns a round, over {rounds} rounds");

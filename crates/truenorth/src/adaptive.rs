@@ -1,9 +1,9 @@
 //! The adaptive certificate of width `confidence`: a drift budget for each direction, learned from live data
 //! and never above the one that was fixed before play.
 
+use crate::belief::{Dictionary, DriftLikelihood};
 use crate::certificate::Certificate;
 use crate::dense::{self, Matrix, Vector};
-use crate::drift::{Dictionary, DriftLikelihood};
 use crate::error::Result;
 use crate::offline::Offline;
 use crate::statistic::RidgeStatistic;
@@ -36,9 +36,9 @@ pub(crate) fn adaptive_certificate(
     if live.count() > 0 {
         let moment = Vector::from_column_slice(live.moment()) / variance;
         let likelihood = DriftLikelihood::new(
-            &(offline.precision() / variance),
+            &(offline.precision_matrix() / variance),
             &estimate,
-            &(live.gram() / variance),
+            &(live.gram_matrix() / variance),
             &moment,
         )?;
         let (q, h) = (columns.restrict(&likelihood.information), columns.project(&likelihood.shift));

@@ -3,13 +3,42 @@
 use crate::branch::BranchInterval;
 use crate::certificate::Certificate;
 use crate::error::{Error, Result};
+use crate::explain::PlayRule;
+use crate::policy::{Played, Turn};
+use crate::score::Scoreboard;
 use crate::statistic::RidgeStatistic;
 
 /// Stands for no observation at all where numbers are divided by their count.
 const UNSEEN: f64 = 1e-100;
 
+/// The state of a policy of separate arms: live counts and sums.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Arms {
+    pub(crate) data: RidgeStatistic,
+}
+
+impl Arms {
+    pub(crate) fn choose(&self, turn: Turn<'_>, board: &mut Scoreboard) -> Result<Played> {
+        self.score(turn, board)?;
+        let conflicts = board.bound();
+        let position = board.largest_ucb(None).unwrap_or(0);
+        Ok(Played { position, rule: PlayRule::LargestUcb, layer: 0, propensity: 1.0, conflicts })
+    }
+
+    pub(crate) fn score(&self, turn: Turn<'_>, board: &mut Scoreboard) -> Result<()> {
+        let Turn { given, actions, round, .. } = turn;
+        let certificate = given.settings.certificate.as_ref().expect("separate arms are told one");
+        let scales = (given.settings.exploration_scale, given.noise);
+        board.set(|action| {
+            let arm = arm(action, actions.row(action))?;
+            Ok(intervals(arm, round, scales, &self.data, &given.settings.logs, certificate))
+        })
+    }
+}
+
 /// The arm that a feature vector stands for: the place of its only 1.
-pub(crate) fn arm(action: usize, features: &[f64]) -> Result<usize> {
+fn arm(action: usize, features: &[f64]) -> Result<usize> {
     #[expect(clippy::float_cmp, reason = "a unit vector holds exactly zeros and a one")]
     let arm = features.iter().position(|&feature| feature == 1.0);
     match arm {
@@ -26,7 +55,7 @@ pub(crate) fn arm(action: usize, features: &[f64]) -> Result<usize> {
 ///
 /// with δ_t = 1/(2 K t²), N live and T logged observations of the arm, and V the largest drift that the
 /// certificate allows it. Without an observation an interval has no end, and the other one decides. `scale` multiplies both radii.
-pub(crate) fn intervals(
+fn intervals(
     arm: usize,
     round: u64,
     (scale, noise): (f64, f64),

@@ -1,12 +1,10 @@
 //! Confidence intervals of the branches, and how two of them become one.
 
-use serde::{Deserialize, Serialize};
-
 use crate::kernel::Scores;
 
 /// Which branch set an upper confidence bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Branch {
     /// Live data alone.
     Online,
@@ -31,7 +29,9 @@ impl Branch {
 }
 
 /// One branch's interval for one action: `mean ± (statistical + bias)`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct BranchInterval {
     /// Estimated reward.
     pub mean: f64,
@@ -59,7 +59,9 @@ impl BranchInterval {
 }
 
 /// The interval that a layer works with for one action, and what it was made of.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct ActionInterval {
     /// Index of the action in its round.
     pub action: usize,
@@ -82,11 +84,6 @@ pub struct ActionInterval {
 }
 
 impl ActionInterval {
-    /// Width of the aggregated interval (equation 9).
-    pub fn width(&self) -> f64 {
-        self.ucb - self.lcb
-    }
-
     /// Estimated reward by the branch that set the upper end.
     pub fn mean(&self) -> f64 {
         let (first, second) = (self.online, self.informed);
@@ -104,14 +101,12 @@ impl ActionInterval {
     ) -> Self {
         let (ucb, lcb, branch, conflict) = match (online, informed) {
             (Some(online), Some(informed)) => {
-                let ucb = online.ucb().min(informed.ucb());
-                let lcb = online.lcb().max(informed.lcb());
+                let (ucb, lcb) = (online.ucb().min(informed.ucb()), online.lcb().max(informed.lcb()));
+                let branch = if informed.ucb() < online.ucb() { informed_branch } else { Branch::Online };
                 if ucb < lcb {
                     (online.ucb(), online.lcb(), Branch::Online, true)
-                } else if informed.ucb() < online.ucb() {
-                    (ucb, lcb, informed_branch, false)
                 } else {
-                    (ucb, lcb, Branch::Online, false)
+                    (ucb, lcb, branch, false)
                 }
             }
             (Some(online), None) => (online.ucb(), online.lcb(), Branch::Online, false),
@@ -134,6 +129,13 @@ pub(crate) struct Radius {
     pub(crate) offline: f64,
 }
 
+impl Radius {
+    /// All parts multiplied.
+    pub(crate) fn scaled(self, factor: f64) -> Self {
+        Self { norm: factor * self.norm, bias: factor * self.bias, offline: factor * self.offline }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,7 +156,7 @@ mod tests {
             (action.ucb, action.lcb, action.branch, action.conflict),
             (1.0, -0.25, Branch::Online, false)
         );
-        assert_eq!((action.width(), action.mean()), (1.25, 0.0));
+        assert_eq!((action.ucb - action.lcb, action.mean()), (1.25, 0.0));
     }
 
     #[test]

@@ -4,8 +4,6 @@
 //! ‖θ_* - θ†‖ in M ≤ ρ      ⇔      |xᵀ(θ_* - θ†)| ≤ ρ ‖x‖ in M⁻¹ for every x        (Definition 1)
 //! ```
 
-use serde::{Deserialize, Serialize};
-
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::{Error, Result};
@@ -14,7 +12,7 @@ use crate::error::{Error, Result};
 ///
 /// | constructor | what is known |
 /// |---|---|
-/// | [`new`](Self::new) | M and ρ themselves |
+/// | [`from_matrix`](Self::from_matrix) | M and ρ themselves |
 /// | [`from_budgets`](Self::from_budgets) | the largest drift of each coordinate |
 /// | [`from_directions`](Self::from_directions) | the largest drift along each of some orthonormal directions |
 /// | [`isotropic`](Self::isotropic) | only the length of the drift |
@@ -28,38 +26,39 @@ use crate::error::{Error, Result};
 /// assert!(!certificate.admits(&[0.0, 0.1])?);
 /// # Ok::<(), truenorth::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "Unchecked"))]
 pub struct Certificate {
     matrix: Matrix,
-    radius: f64,
-    /// A root N of M⁻¹: ‖N w‖ is the norm of w in M⁻¹.
-    root: Matrix,
+    rho: f64,
+    /// A root N of M⁻¹, NᵀN = M⁻¹: ‖N w‖ is the norm of w in M⁻¹.
+    pub(crate) root: Matrix,
 }
 
 /// A certificate as it was read, which may have come from anywhere.
-#[derive(Deserialize)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 struct Unchecked {
     matrix: Matrix,
-    radius: f64,
+    rho: f64,
     root: Matrix,
 }
 
 impl TryFrom<Unchecked> for Certificate {
     type Error = Error;
 
-    fn try_from(Unchecked { matrix, radius, root }: Unchecked) -> Result<Self> {
-        check::at_least_zero("rho", radius)?;
+    fn try_from(Unchecked { matrix, rho, root }: Unchecked) -> Result<Self> {
+        check::at_least_zero("rho", rho)?;
         check::symmetric("the certificate's matrix", &matrix)?;
         check::length("the root of the certificate", matrix.len(), root.len())?;
         check::length("a row of the certificate's root", matrix.ncols(), root.ncols())?;
         check::numbers("the root of the certificate", root.as_slice())?;
-        Ok(Self { matrix, radius, root })
+        Ok(Self { matrix, rho, root })
     }
 }
 
 /// One eigen-direction of a certificate: what it allows to drift there.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct DriftDirection {
     /// Unit vector q.
     pub direction: Vec<f64>,
@@ -70,13 +69,19 @@ pub struct DriftDirection {
 }
 
 impl Certificate {
-    /// From a matrix M and a radius ρ.
-    pub fn new(matrix: Matrix, radius: f64) -> Result<Self> {
-        check::at_least_zero("rho", radius)?;
+    /// From a matrix M, row by row, and a radius ρ.
+    pub fn from_matrix(matrix: &[f64], rho: f64) -> Result<Self> {
+        let side = matrix.len().isqrt().max(1);
+        check::length("the certificate's matrix", side * side, matrix.len())?;
+        Self::new(Matrix::from_row_slice(side, side, matrix), rho)
+    }
+
+    fn new(matrix: Matrix, rho: f64) -> Result<Self> {
+        check::at_least_zero("rho", rho)?;
         check::symmetric("the certificate's matrix", &matrix)?;
         let factor = dense::cholesky("the certificate's matrix", &matrix)?;
         check::positive("eigenvalue", factor.diagonal().min().powi(2))?;
-        Ok(Self { root: dense::invert_lower(&factor), matrix, radius })
+        Ok(Self { root: dense::invert_lower(&factor), matrix, rho })
     }
 
     /// From the largest drift v of each coordinate: M = diag(1/v²), ρ = √d.
@@ -111,24 +116,17 @@ impl Certificate {
                 }
             }
         }
-        let rest = match rest {
-            Some(rest) => {
-                check_budgets(&[rest])?;
-                Some(rest)
-            }
-            None if directions.len() == dimension => None,
-            None => {
-                return Err(Error::Missing {
-                    name: "rest",
-                    purpose: "for the directions that no budget is given for",
-                });
-            }
-        };
+        let whole = directions.len() == dimension;
+        if rest.is_none() && !whole {
+            let purpose = "for the directions that no budget is given for";
+            return Err(Error::Missing { name: "rest", purpose });
+        }
+        check_budgets(rest.as_slice())?;
         // The root of M⁻¹ is put together, not M: sums of 1/v² would lose the wide directions to
         // rounding, and a certificate that is too tight is worse than none.
         let mut unnamed = Matrix::identity(dimension, dimension);
-        let (mut root, mut matrix) =
-            (Matrix::zeros(dimension, dimension), Matrix::zeros(dimension, dimension));
+        let mut root = Matrix::zeros(dimension, dimension);
+        let mut matrix = root.clone();
         for (direction, &budget) in directions.iter().zip(budgets) {
             let q = Vector::from_column_slice(direction);
             let projector = &q * q.transpose();
@@ -140,25 +138,25 @@ impl Certificate {
             root += &unnamed * rest;
             matrix += unnamed * rest.powi(-2);
         }
-        let parts = directions.len() + usize::from(directions.len() < dimension);
-        Ok(Self { matrix, radius: (parts as f64).sqrt(), root })
+        let parts = directions.len() + usize::from(!whole);
+        Ok(Self { matrix, rho: (parts as f64).sqrt(), root })
     }
 
     /// M = I: only the length ρ of the drift is known, as in prior work.
-    pub fn isotropic(dimension: usize, radius: f64) -> Result<Self> {
-        Self::new(Matrix::identity(dimension, dimension), radius)
+    pub fn isotropic(dimension: usize, rho: f64) -> Result<Self> {
+        Self::new(Matrix::identity(dimension, dimension), rho)
     }
 
     /// From M⁻¹, where that is what has been computed.
-    pub(crate) fn from_inverse(inverse: &Matrix, matrix: Matrix, radius: f64) -> Result<Self> {
+    pub(crate) fn from_inverse(inverse: &Matrix, matrix: Matrix, rho: f64) -> Result<Self> {
         let factor = dense::cholesky("the certificate's inverse", inverse)?;
-        Ok(Self { root: factor.transpose(), matrix, radius })
+        Ok(Self { root: factor.transpose(), matrix, rho })
     }
 
-    /// The same matrix with another radius.
-    pub fn with_radius(mut self, radius: f64) -> Result<Self> {
-        check::at_least_zero("rho", radius)?;
-        self.radius = radius;
+    /// The same matrix with another radius ρ.
+    pub fn with_radius(mut self, rho: f64) -> Result<Self> {
+        check::at_least_zero("rho", rho)?;
+        self.rho = rho;
         Ok(self)
     }
 
@@ -167,52 +165,57 @@ impl Certificate {
         self.matrix.nrows()
     }
 
-    /// M.
-    pub fn matrix(&self) -> &Matrix {
-        &self.matrix
+    /// M, row by row.
+    pub fn matrix(&self) -> &[f64] {
+        self.matrix.as_slice()
     }
 
     /// ρ.
-    pub fn radius(&self) -> f64 {
-        self.radius
+    pub fn rho(&self) -> f64 {
+        self.rho
+    }
+
+    /// A vector that was given, checked.
+    fn vector(&self, what: &'static str, entry: &'static str, numbers: &[f64]) -> Result<Vector> {
+        check::length(what, self.dimension(), numbers.len())?;
+        check::numbers(entry, numbers)?;
+        Ok(Vector::from_column_slice(numbers))
+    }
+
+    /// N x.
+    fn routed(&self, x: &[f64]) -> Result<Vector> {
+        Ok(&self.root * self.vector("the direction", "direction entry", x)?)
     }
 
     /// Largest bias the certificate allows for the reward of `x`: ρ ‖x‖ in M⁻¹.
     pub fn bias_bound(&self, x: &[f64]) -> Result<f64> {
-        check::length("the direction", self.dimension(), x.len())?;
-        check::numbers("direction entry", x)?;
-        Ok(self.radius * (&self.root * Vector::from_column_slice(x)).norm())
+        Ok(self.rho * self.routed(x)?.norm())
     }
 
     /// The same for a unit vector: ρ √(M⁻¹)_jj. No allocation.
     pub(crate) fn axis_bound(&self, j: usize) -> f64 {
-        self.radius * self.root.column(j).norm()
+        self.rho * self.root.column(j).norm()
     }
 
     /// The admissible drift that moves the reward of `x` most.
-    pub fn worst_drift(&self, x: &[f64]) -> Result<Vector> {
-        check::length("the direction", self.dimension(), x.len())?;
-        check::numbers("direction entry", x)?;
-        let routed = &self.root * Vector::from_column_slice(x);
+    pub fn worst_drift(&self, x: &[f64]) -> Result<Vec<f64>> {
+        let routed = self.routed(x)?;
         let norm = routed.norm();
-        let scale = if norm > 0.0 { self.radius / norm } else { 0.0 };
-        Ok(self.root.tr_mul(&routed) * scale)
+        let scale = if norm > 0.0 { self.rho / norm } else { 0.0 };
+        Ok((self.root.tr_mul(&routed) * scale).as_slice().to_vec())
     }
 
     /// Norm of a drift in M.
     pub fn norm(&self, drift: &[f64]) -> Result<f64> {
-        check::length("the drift", self.dimension(), drift.len())?;
-        check::numbers("drift entry", drift)?;
+        let drift = self.vector("the drift", "drift entry", drift)?;
         // ‖Δ‖ in M = ‖N⁻ᵀΔ‖, since M⁻¹ = NᵀN.
-        let solved = self.root.transpose().lu().solve(&Vector::from_column_slice(drift));
-        solved
-            .map(|solved| solved.norm())
-            .ok_or(Error::NotPositiveDefinite { what: "the certificate's matrix", eigenvalue: 0.0 })
+        let solved = self.root.transpose().lu().solve(&drift).map(|solved| solved.norm());
+        solved.ok_or(Error::NotPositiveDefinite { what: "the certificate's matrix", eigenvalue: 0.0 })
     }
 
     /// Whether the certificate allows this drift, up to rounding.
     pub fn admits(&self, drift: &[f64]) -> Result<bool> {
-        Ok(self.norm(drift)? <= self.radius * (1.0 + 1e-12))
+        Ok(self.norm(drift)? <= self.rho * (1.0 + 1e-12))
     }
 
     /// The certificate explained along its eigen-directions, most drift first (appendix A).
@@ -220,37 +223,27 @@ impl Certificate {
         // M⁻¹ = NᵀN: the right singular vectors of N are M's eigenvectors, the values 1/√eigenvalue.
         let svd = self.root.clone().svd(false, true);
         let vectors = svd.v_t.unwrap_or_else(|| Matrix::identity(self.dimension(), self.dimension()));
-        let mut directions: Vec<_> = svd
-            .singular_values
-            .iter()
-            .zip(vectors.row_iter())
-            .map(|(&value, q)| DriftDirection {
-                direction: q.iter().copied().collect(),
-                eigenvalue: value.powi(-2),
-                drift: self.radius * value,
-            })
-            .collect();
+        let direction = |j: usize| DriftDirection {
+            direction: vectors.row(j).iter().copied().collect(),
+            eigenvalue: svd.singular_values[j].powi(-2),
+            drift: self.rho * svd.singular_values[j],
+        };
+        let mut directions: Vec<_> = (0..self.dimension()).map(direction).collect();
         directions.sort_by(|a, b| a.eigenvalue.total_cmp(&b.eigenvalue));
         directions
     }
 
-    /// N with NᵀN = M⁻¹.
-    pub(crate) fn root(&self) -> &Matrix {
-        &self.root
-    }
-
-    /// M⁻¹.
-    pub(crate) fn inverse(&self) -> Matrix {
-        self.root.tr_mul(&self.root)
+    /// ρ²M⁻¹: the covariance of the drift that is allowed.
+    pub(crate) fn allowed(&self) -> Matrix {
+        self.root.tr_mul(&self.root) * (self.rho * self.rho)
     }
 }
 
 fn check_budgets(budgets: &[f64]) -> Result<()> {
     // Squares of budgets and their inverses must stay finite.
-    match budgets.iter().find(|budget| !(1e-20..=1e20).contains(*budget)) {
-        None => Ok(()),
-        Some(&value) => Err(Error::Parameter { name: "budget", range: "between 1e-20 and 1e20", value }),
-    }
+    budgets.iter().try_for_each(|&budget| {
+        check::range((1e-20..=1e20).contains(&budget), "budget", "between 1e-20 and 1e20", budget)
+    })
 }
 
 #[cfg(test)]
@@ -304,7 +297,7 @@ mod tests {
     fn tight_and_wide_directions_do_not_spoil_each_other() {
         for (budget, rest) in [(1e-9, 10.0), (10.0, 1e-9)] {
             let certificate = Certificate::from_directions(&[vec![0.6, 0.8]], &[budget], Some(rest)).unwrap();
-            let scale = certificate.radius();
+            let scale = certificate.rho();
             let along = certificate.bias_bound(&[0.6, 0.8]).unwrap() / scale;
             let across = certificate.bias_bound(&[-0.8, 0.6]).unwrap() / scale;
             // Rounding of the projectors leaks 1e-16 of the wide one into the tight one, never less than it says.

@@ -5,9 +5,9 @@ use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
 use crate::error::{Error, Result};
 
 /// A dense matrix of the API.
-pub type Matrix = DMatrix<f64>;
+pub(crate) type Matrix = DMatrix<f64>;
 /// A dense vector of the API.
-pub type Vector = DVector<f64>;
+pub(crate) type Vector = DVector<f64>;
 
 /// Rows up to which nalgebra's own loops are as fast as products of blocks.
 const SMALL: usize = 32;

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
 use crate::branch::{ActionInterval, BranchInterval};
 
 /// The full story of one decision, as [`Policy::choose_explained`](crate::Policy::choose_explained)
 /// tells it. Its `Display` is a table for people.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Explanation {
     /// Round, counted from 1.
     pub round: u64,
@@ -19,7 +19,9 @@ pub struct Explanation {
 }
 
 /// What happened in one layer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct LayerExplanation {
     /// The layer.
     pub layer: u32,
@@ -32,7 +34,9 @@ pub struct LayerExplanation {
 }
 
 /// When a layer plays, and what.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub enum PlayRule {
     /// The largest UCB among the intervals wider than this, `2^-layer`, if there are any.
     WiderThan(f64),
@@ -96,11 +100,7 @@ impl fmt::Display for Explanation {
 }
 
 fn branch_text(interval: Option<BranchInterval>, with_bias: bool) -> String {
-    match interval {
-        None => "-".to_owned(),
-        Some(BranchInterval { mean, statistical, bias }) if with_bias => {
-            format!("{mean:>9.4} ± {statistical:.4} + {bias:.4}")
-        }
-        Some(BranchInterval { mean, statistical, .. }) => format!("{mean:>9.4} ± {statistical:.4}"),
-    }
+    let Some(BranchInterval { mean, statistical, bias }) = interval else { return "-".to_owned() };
+    let bias = if with_bias { format!(" + {bias:.4}") } else { String::new() };
+    format!("{mean:>9.4} ± {statistical:.4}{bias}")
 }

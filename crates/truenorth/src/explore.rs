@@ -4,7 +4,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::kernel::{self, Panels, Sampled, Whitened};
+use crate::kernel::{self, Aligned, Panels, Sampled};
 use crate::precision::Precision;
 
 /// Draws from the posterior for one decision.
@@ -21,7 +21,7 @@ pub(crate) fn generator(seed: u64, round: u64) -> Xoshiro256PlusPlus {
 pub(crate) struct Draws {
     normals: Vec<f64>,
     best: Vec<(f64, usize)>,
-    whitened: Whitened,
+    whitened: Aligned,
 }
 
 impl Draws {
@@ -35,7 +35,7 @@ impl Draws {
         panels: &Panels,
         rng: &mut Xoshiro256PlusPlus,
     ) -> (usize, f64) {
-        let dimension = precision.whitened_estimate().len();
+        let dimension = precision.whitened_estimate.len();
         self.normals.clear();
         self.normals.extend((0..DRAWS * dimension).map(|_| -> f64 { StandardNormal.sample(rng) }));
         self.best.clear();

@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 
 use pulp::{Arch, WithSimd};
 
-pub(crate) use forms::{Branches, Measured, Sampled, Scores, Whitened};
+pub(crate) use forms::{Branches, Measured, Sampled, Scores};
 pub(crate) use panels::Panels;
 pub(crate) use rank::{Contenders, IndexBounds};
 pub(crate) use update::{Absorb, AddSquares, Carried};
@@ -36,7 +36,7 @@ where
 
 /// Room in memory that starts at a cache line, so that no vector straddles two.
 #[derive(Debug, Clone, Default)]
-struct Aligned {
+pub(crate) struct Aligned {
     numbers: Vec<f64>,
     start: usize,
     length: usize,
@@ -104,7 +104,7 @@ mod tests {
                 }),
                 None,
             ],
-            whitened: &mut Whitened::default(),
+            whitened: &mut Aligned::default(),
         });
         [scores.mean, scores.statistical, scores.bias].map(|numbers| numbers[..count].to_vec())
     }

@@ -12,17 +12,17 @@
 //! β_k is the closed form of the paper's appendix. It bounds the log-determinant of `G_k/λ` when
 //! `λ ≥ 1/d` (features of length at most 1); for smaller ridges it is a convention, not a theorem.
 
-use serde::{Deserialize, Serialize};
-
 use crate::certificate::Certificate;
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::{Error, Result};
-use crate::offline::Offline;
+use crate::given::Given;
+use crate::settings::Settings;
 use crate::statistic::RidgeStatistic;
 
 /// When the certificate is learned anew: the rounds τ_1 = 1 < τ_2 < ...
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Epochs {
     /// τ_k = 2^(k-1).
     #[default]
@@ -61,21 +61,6 @@ impl Epochs {
     }
 }
 
-/// What the learned radius depends on besides the data.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LearningRule {
-    /// σ.
-    pub noise: f64,
-    /// S.
-    pub norm_bound: f64,
-    /// λ.
-    pub ridge: f64,
-    /// δ_bias, the probability that any epoch's certificate fails.
-    pub delta: f64,
-    /// K_ep.
-    pub epochs: u64,
-}
-
 /// The parallel sum `(A⁻¹ + B⁻¹)⁻¹ = A (A + B)⁻¹ B` of two positive definite matrices.
 ///
 /// Its quadratic form is the cheapest way to split a vector between the two (Proposition 4):
@@ -83,7 +68,7 @@ pub struct LearningRule {
 /// ```text
 /// ‖x‖² in A ∥ B = min over x = u + v of ‖u‖² in A + ‖v‖² in B
 /// ```
-pub fn parallel_sum(a: &Matrix, b: &Matrix) -> Result<Matrix> {
+pub(crate) fn parallel_sum(a: &Matrix, b: &Matrix) -> Result<Matrix> {
     check::symmetric("the first matrix", a)?;
     check::symmetric("the second matrix", b)?;
     check::length("the second matrix", a.len(), b.len())?;
@@ -96,37 +81,44 @@ pub fn parallel_sum(a: &Matrix, b: &Matrix) -> Result<Matrix> {
     Ok((&product + product.transpose()) * 0.5)
 }
 
-/// The certificate of the epoch that starts with round `start`, from the live data before it.
-pub fn learn_certificate(
-    offline: &Offline,
+/// The certificate of one of so many epochs, that which starts with round `start`, from the live data before it.
+pub(crate) fn learn_certificate(
+    given: &Given,
     live: &RidgeStatistic,
     start: u64,
-    rule: &LearningRule,
+    epochs: u64,
 ) -> Result<Certificate> {
-    check::at_least_zero("noise", rule.noise)?;
-    check::at_least_zero("norm_bound", rule.norm_bound)?;
-    check::probability("delta", rule.delta)?;
-    check::at_least("epochs", "at least 1", 1, rule.epochs)?;
-    check::length("the live moment", offline.dimension(), live.dimension())?;
-    let precision = live.precision(rule.ridge)?;
+    let Given { noise, norm_bound, ref offline, settings: Settings { ridge, delta, .. }, .. } = *given;
+    let precision = live.precision(ridge)?;
     let factor = dense::cholesky("the live precision", &precision)?;
     let estimate = dense::solve_from_factor(&factor, &Vector::from_column_slice(live.moment()));
-    let matrix = parallel_sum(&precision, offline.precision())?;
+    let matrix = parallel_sum(&precision, offline.precision_matrix())?;
     let inverse = dense::inverse_from_factor(&factor) + offline.covariance();
 
     let gap = estimate - Vector::from_column_slice(offline.estimate());
     // ρ̂_k with the closed-form radii of the doubling schedule (Theorem 7).
     let distance = gap.dot(&(&matrix * &gap)).max(0.0).sqrt();
-    let (d, log_budget) = (live.dimension() as f64, (2.0 * rule.epochs as f64 / rule.delta).ln());
-    let live_radius = rule.noise * (d * (start as f64).ln_1p() + 2.0 * log_budget).sqrt()
-        + rule.ridge.sqrt() * rule.norm_bound;
-    let offline_radius = offline.radius(rule.noise, rule.norm_bound, rule.delta / 2.0);
+    let (d, log_budget) = (live.dimension() as f64, (2.0 * epochs as f64 / delta).ln());
+    let live_radius =
+        noise * (d * (start as f64).ln_1p() + 2.0 * log_budget).sqrt() + ridge.sqrt() * norm_bound;
+    let offline_radius = offline.radius(noise, norm_bound, delta / 2.0);
     Certificate::from_inverse(&inverse, matrix, distance + live_radius + offline_radius)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::preset::Preset;
+    use crate::settings::{Drift, Intervals, Method, Pooling};
+
+    fn settings(delta: f64) -> Settings {
+        let settings = Settings::new(2).preset(Preset::EllipsoidalMinUcb3d).horizon(8);
+        settings.noise(0.5).norm_bound(1.0).delta(delta)
+    }
+
+    fn given(delta: f64) -> Given {
+        Given::new(settings(delta)).unwrap().0
+    }
 
     #[test]
     fn parallel_sum_adds_resistances() {
@@ -135,24 +127,44 @@ mod tests {
     }
 
     #[test]
+    fn parallel_sum_is_the_cheapest_split() {
+        let spread = |side: usize, seed: usize| {
+            let root = Matrix::from_fn(side, side, |i, j| ((i * 7 + j * 13 + seed * 5) % 11) as f64 - 5.0);
+            root.tr_mul(&root) + Matrix::identity(side, side)
+        };
+        let form = |matrix: &Matrix, x: &Vector| x.dot(&(matrix * x));
+        for (side, seed) in (1..7).flat_map(|side| (0..10).map(move |seed| (side, seed))) {
+            let (a, b) = (spread(side, seed), spread(side, seed + 3));
+            let x = Vector::from_fn(side, |i, _| ((i * 3 + seed) % 7) as f64 - 3.5);
+            let cost = form(&parallel_sum(&a, &b).unwrap(), &x);
+            // The minimiser of the proof attains it, and no other split is cheaper.
+            let u = (&a + &b).cholesky().unwrap().solve(&(&b * &x));
+            assert!((form(&a, &u) + form(&b, &(&x - &u)) - cost).abs() <= 1e-10 * cost);
+            for turn in 1..20 {
+                let other = &u + Vector::from_fn(side, |i, _| 0.1 * (((i + turn) * seed) % 5) as f64 - 0.2);
+                assert!(form(&a, &other) + form(&b, &(&x - &other)) >= cost * (1.0 - 1e-12));
+            }
+        }
+    }
+
+    #[test]
     fn first_epoch_knows_only_the_prior() {
-        let offline = Offline::new(&RidgeStatistic::new(2).unwrap(), 1.0).unwrap();
-        let rule = LearningRule { noise: 0.5, norm_bound: 1.0, ridge: 1.0, delta: 0.1, epochs: 4 };
-        let certificate = learn_certificate(&offline, &RidgeStatistic::new(2).unwrap(), 1, &rule).unwrap();
+        let certificate = learn_certificate(&given(0.1), &RidgeStatistic::new(2).unwrap(), 1, 4).unwrap();
         // M̂ = I/2; ρ̂ = 0 + 0.5 √(2 log 2 + 2 log 80) + 1 + 0.5 √(2 log 20) + 1.
-        assert!((certificate.matrix() - Matrix::from_diagonal_element(2, 2, 0.5)).amax() < 1e-15);
+        assert!(
+            certificate.matrix().iter().zip([0.5, 0.0, 0.0, 0.5]).all(|(found, m)| (found - m).abs() < 1e-15)
+        );
         let by_hand = 2.0 + 0.5 * ((2.0 * 2f64.ln() + 2.0 * 80f64.ln()).sqrt() + (2.0 * 20f64.ln()).sqrt());
-        assert!((certificate.radius() - by_hand).abs() < 1e-14);
+        assert!((certificate.rho() - by_hand).abs() < 1e-14);
     }
 
     #[test]
     fn rules_and_matrices_that_do_not_fit_are_refused() {
-        let (two, three) = (RidgeStatistic::new(2).unwrap(), RidgeStatistic::new(3).unwrap());
-        let offline = Offline::new(&two, 1.0).unwrap();
-        let rule = LearningRule { noise: 0.5, norm_bound: 1.0, ridge: 1.0, delta: 0.1, epochs: 4 };
-        assert!(learn_certificate(&offline, &three, 1, &rule).is_err());
-        assert!(learn_certificate(&offline, &two, 1, &LearningRule { delta: -0.1, ..rule }).is_err());
-        assert!(learn_certificate(&offline, &two, 1, &LearningRule { epochs: 0, ..rule }).is_err());
+        assert!(learn_certificate(&given(0.1), &RidgeStatistic::new(3).unwrap(), 1, 4).is_err());
+        assert!(Given::new(settings(-0.1)).is_err());
+        let drift = Drift::Learned(Epochs::Given(Vec::new()));
+        let none = Intervals::Pooled { pooling: Pooling::Full, drift, fallback: true };
+        assert!(Given::new(settings(0.1).method(Method::Flat(none))).is_err());
         assert!(parallel_sum(&Matrix::identity(2, 2), &Matrix::identity(3, 3)).is_err());
         assert!(parallel_sum(&Matrix::zeros(2, 3), &Matrix::identity(2, 2)).is_err());
     }

@@ -7,17 +7,14 @@
 //! have drifted, given or learned from the data.
 //!
 //! ```
-//! use truenorth::{Actions, Certificate, CertificateRule, Observation, Policy, Preset};
+//! use truenorth::{Actions, Policy, RidgeStatistic};
 //!
-//! let mut params = Preset::EllipsoidalMinUcb.params(2)?;
-//! params.offline.observe(&[0.8, 0.6], 0.9)?; // one call a logged row
-//! params.certificate = CertificateRule::Fixed(Certificate::from_budgets(&[0.5, 0.01])?);
-//! (params.noise, params.horizon) = (Some(0.1), Some(1000));
-//! let mut policy = Policy::new(params)?;
+//! let mut logs = RidgeStatistic::new(2)?;
+//! logs.observe(&[0.8, 0.6], 0.9)?; // one call a logged row
+//! let mut policy = Policy::builder(2).logs(logs).build()?;
 //! let actions = Actions::new(&[1.0, 0.0, 0.0, 1.0], 2)?; // two actions, two features each
 //! let choice = policy.choose(actions)?;
-//! let features = actions.features(choice.action);
-//! policy.learn(Observation { decision: choice.decision, features, reward: 0.7 })?;
+//! policy.learn(choice.rewarded(actions, 0.7))?;
 //! # Ok::<(), truenorth::Error>(())
 //! ```
 //!
@@ -35,59 +32,57 @@
 //! | V_l, W | the two branches | online precision λI + A, and pooling weight in A + W |
 //! | U, L, w | [`ActionInterval`] | upper and lower confidence bound, width |
 //! | ψ, γ, β_on | the parts of a [`BranchInterval`] | routed bias, pooled and online radius |
-//! | Λ_ℓ, Ψ̃_T | [`Policy::path`], [`Policy::routed_bias`] | what the regret bounds of [`theory`] need |
+//! | Λ_ℓ, ρψ | [`LayerView::log_det_growth`], [`Choice::bias`] | what the regret bounds need of a run |
 //!
 //! The paper has λ = 1; for other ridges, log-determinants are relative to λI and √λ S stands where
 //! the paper has S.
 
 mod adaptive;
 mod arms;
+mod belief;
 mod branch;
 mod certificate;
 mod check;
+mod confidence;
 mod dense;
-mod directions;
-mod drift;
 mod error;
-mod evidence;
 mod explain;
 mod explore;
+mod favourite;
+mod features;
+#[cfg(feature = "serde")]
+#[doc(hidden)]
 pub mod frame;
-mod informed;
+mod given;
 mod kernel;
 mod learned;
-mod lower;
-mod neglect;
-mod numbers;
 mod offline;
-mod params;
-mod play;
 mod policy;
+mod posterior;
 mod precision;
 mod preset;
 mod products;
 mod round;
 mod score;
+mod settings;
+#[cfg(feature = "serde")]
 mod snapshot;
-mod sparse;
 mod statistic;
-pub mod theory;
+pub mod switches;
 mod triangle;
-mod trust;
 
 pub use branch::{ActionInterval, Branch, BranchInterval};
 pub use certificate::{Certificate, DriftDirection};
-pub use dense::{Matrix, Vector};
-pub use directions::FeatureView;
 pub use error::{Error, Result};
 pub use explain::{Explanation, LayerExplanation, PlayRule};
-pub use learned::{Epochs, LearningRule, learn_certificate, parallel_sum};
-pub use offline::{Offline, OfflineRegion};
-pub use params::{Branches, CertificateRule, Explore, Layering, Params, Pooling, Schedule, Width};
+pub use features::FeatureView;
+pub use learned::Epochs;
+pub use offline::Offline;
 pub use policy::{LayerView, Policy};
 pub use preset::Preset;
 pub use products::{CrossProducts, longest_square};
 pub use round::{Actions, Choice, Counts, Decision, Observation};
+pub use settings::{Drift, Explore, Intervals, Method, Pooling, Prior, Schedule, Settings};
 pub use statistic::RidgeStatistic;
 
 /// The README's example is a test.

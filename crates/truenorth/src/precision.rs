@@ -20,8 +20,6 @@
 //!
 //! The estimate is never corrected by a gain that has lost its digits: z does without one.
 
-use serde::{Deserialize, Serialize};
-
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::kernel::{self, Absorb, Carried};
@@ -29,11 +27,15 @@ use crate::statistic::RidgeStatistic;
 use crate::triangle::Triangle;
 
 /// Inverse Cholesky factor, maps, estimate and log-determinant of one layer's branch.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Precision {
-    factor: Triangle,
-    maps: Vec<Triangle>,
-    whitened_estimate: Vec<f64>,
+    /// L.
+    pub(crate) factor: Triangle,
+    /// Every Fᵀ.
+    pub(crate) maps: Vec<Triangle>,
+    /// z.
+    pub(crate) whitened_estimate: Vec<f64>,
     /// ℓ is this and the logarithm of `growth`: logarithms are taken when they are needed.
     log_det_growth: f64,
     growth: f64,
@@ -45,13 +47,11 @@ const LARGEST_GROWTH: f64 = 1e50;
 impl Precision {
     /// `W = λI`, `θ₀ = 0`.
     pub(crate) fn ridge(dimension: usize, ridge: f64) -> Self {
-        Self {
-            factor: Triangle::scaled_identity(dimension, ridge.sqrt().recip()),
-            maps: Vec::new(),
-            whitened_estimate: vec![0.0; dimension],
-            log_det_growth: 0.0,
-            growth: 1.0,
-        }
+        Self::new(Triangle::scaled_identity(dimension, ridge.sqrt().recip()), vec![0.0; dimension])
+    }
+
+    fn new(factor: Triangle, whitened_estimate: Vec<f64>) -> Self {
+        Self { factor, maps: Vec::new(), whitened_estimate, log_det_growth: 0.0, growth: 1.0 }
     }
 
     /// `V = W + A` with all of `data` absorbed at once, and one F for each of `maps`. O(d³).
@@ -61,18 +61,16 @@ impl Precision {
         data: &RidgeStatistic,
         maps: &[Matrix],
     ) -> Result<Self> {
-        let (precision, prior) = (weight + data.gram(), Vector::from_column_slice(prior));
+        let (precision, prior) = (weight + data.gram_matrix(), Vector::from_column_slice(prior));
         let cholesky = dense::cholesky("the pooled precision", &precision)?;
         // θ₀ + V⁻¹(b - Aθ₀): exactly θ₀ without data.
-        let residual = Vector::from_column_slice(data.moment()) - data.gram() * &prior;
+        let residual = Vector::from_column_slice(data.moment()) - data.gram_matrix() * &prior;
         let estimate = &prior + dense::solve_from_factor(&cholesky, &residual);
         let before = dense::log_det_from_factor(&dense::cholesky("the pooling weight", weight)?);
+        let factor = Triangle::from_matrix(&dense::invert_lower(&cholesky));
         let assembled = Self {
-            factor: Triangle::from_matrix(&dense::invert_lower(&cholesky)),
-            maps: Vec::new(),
-            whitened_estimate: cholesky.tr_mul(&estimate).as_slice().to_vec(),
             log_det_growth: dense::log_det_from_factor(&cholesky) - before,
-            growth: 1.0,
+            ..Self::new(factor, cholesky.tr_mul(&estimate).as_slice().to_vec())
         };
         Ok(assembled.with_maps(maps))
     }
@@ -88,13 +86,7 @@ impl Precision {
         let factor = turned(&dense::cholesky("the covariance of the belief", &turned(&inverse))?).transpose();
         let mut whitened = mean.clone();
         factor.tr_solve_lower_triangular_mut(&mut whitened);
-        Ok(Self {
-            factor: Triangle::from_matrix(&factor),
-            maps: Vec::new(),
-            whitened_estimate: whitened.as_slice().to_vec(),
-            log_det_growth: 0.0,
-            growth: 1.0,
-        })
+        Ok(Self::new(Triangle::from_matrix(&factor), whitened.as_slice().to_vec()))
     }
 
     /// The same state with other maps N, whose `‖N V⁻¹ x‖` is tracked. O(d³).
@@ -125,19 +117,6 @@ impl Precision {
         }
     }
 
-    pub(crate) fn factor(&self) -> &Triangle {
-        &self.factor
-    }
-
-    pub(crate) fn maps(&self) -> &[Triangle] {
-        &self.maps
-    }
-
-    /// z, with xᵀθ̂ = (Lx)ᵀz.
-    pub(crate) fn whitened_estimate(&self) -> &[f64] {
-        &self.whitened_estimate
-    }
-
     /// θ̂ = Lᵀz. O(d²).
     pub(crate) fn estimate(&self) -> Vec<f64> {
         let mut estimate = vec![0.0; self.whitened_estimate.len()];
@@ -156,16 +135,12 @@ impl Precision {
 
     /// Whether sizes and numbers can be a precision's: deserialised data may be anything.
     pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
-        let finite = |number: f64| number.is_finite();
-        self.maps
-            .iter()
-            .chain([&self.factor])
-            .all(|triangle| triangle.dimension() == dimension && triangle.entries().all(finite))
+        let mut triangles = self.maps.iter().chain([&self.factor]);
+        triangles.all(|triangle| triangle.dimension == dimension && triangle.entries().all(f64::is_finite))
             && (0..dimension).all(|i| self.factor.get(i, i) > 0.0)
             && self.whitened_estimate.len() == dimension
-            && self.whitened_estimate.iter().all(|&number| finite(number))
-            && self.log_det_growth.is_finite()
-            && self.log_det_growth > -1e-6
+            && self.whitened_estimate.iter().all(|number| number.is_finite())
+            && (-1e-6..f64::INFINITY).contains(&self.log_det_growth)
             && (1.0..=LARGEST_GROWTH).contains(&self.growth)
     }
 }

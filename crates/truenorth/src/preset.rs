@@ -4,11 +4,11 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::learned::Epochs;
-use crate::params::{Branches, CertificateRule, Explore, Layering, Params, Pooling, Width};
-use crate::statistic::RidgeStatistic;
+use crate::settings::{Drift, Explore, Intervals, Method, Pooling, Prior};
 
-/// A named setting of the switches.
+/// A method and its exploration scale by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Preset {
     /// Ours, for practice: one posterior of logs and live data in which each direction of the logs counts as
     /// far as live rewards bear it out. Needs to be told nothing.
@@ -47,96 +47,70 @@ pub enum Preset {
 /// Share of the rounds in which [`Preset::EpsilonGreedy`] plays any action.
 const EPSILON: f64 = 0.05;
 
+const LEARNED: Drift = Drift::Learned(Epochs::Doubling);
+
+const fn pooled(drift: Drift, fallback: bool) -> Method {
+    Method::Layered(Intervals::Pooled { pooling: Pooling::Full, drift, fallback })
+}
+
+const fn posterior(prior: Prior, explore: Explore) -> Method {
+    Method::Posterior { prior, explore }
+}
+
 impl Preset {
-    /// Every preset, the default first.
-    pub const ALL: [Self; 15] = [
-        Self::TrueNorth,
-        Self::TrueNorthConfidence,
-        Self::TrueNorthSampling,
-        Self::SupLinUcb,
-        Self::EllipsoidalMinUcb,
-        Self::EllipsoidalMinUcb3d,
-        Self::WarmSupLinUcb,
-        Self::OfflineOnly,
-        Self::PooledOnly,
-        Self::Oful,
-        Self::LinUcb,
-        Self::LinTs,
-        Self::Greedy,
-        Self::EpsilonGreedy,
-        Self::MinUcb,
+    /// Name, factor on every radius and method of each preset, in their order.
+    const TABLE: &[(Self, &'static str, f64, Method)] = &[
+        (Self::TrueNorth, "truenorth", 0.2, posterior(Prior::Adaptive, Explore::Ucb)),
+        (Self::TrueNorthConfidence, "truenorth-confidence", 1.0, Method::Adaptive { fallback: true }),
+        (Self::TrueNorthSampling, "truenorth-sampling", 0.4, posterior(Prior::Adaptive, Explore::Sampling)),
+        (Self::SupLinUcb, "suplinucb", 1.0, Method::Layered(Intervals::Online)),
+        (Self::EllipsoidalMinUcb, "ellipsoidal-minucb", 1.0, pooled(Drift::Told, true)),
+        (Self::EllipsoidalMinUcb3d, "ellipsoidal-minucb-3d", 1.0, pooled(LEARNED, true)),
+        (Self::WarmSupLinUcb, "warm-suplinucb", 1.0, Method::Layered(Intervals::Warm)),
+        (Self::OfflineOnly, "offline-only", 1.0, Method::Offline),
+        (Self::PooledOnly, "pooled-only", 1.0, pooled(Drift::Told, false)),
+        (Self::Oful, "oful", 1.0, Method::Flat(Intervals::Online)),
+        (Self::LinUcb, "lin-ucb", 1.0, posterior(Prior::Ridge, Explore::Ucb)),
+        (Self::LinTs, "lin-ts", 1.0, posterior(Prior::Ridge, Explore::Sampling)),
+        (Self::Greedy, "greedy", 0.0, posterior(Prior::Ridge, Explore::Ucb)),
+        (Self::EpsilonGreedy, "epsilon-greedy", 0.0, posterior(Prior::Ridge, Explore::Epsilon(EPSILON))),
+        (Self::MinUcb, "min-ucb", 1.0, Method::Arms),
     ];
+
+    /// Every preset, the default first.
+    pub const ALL: &[Self] = &{
+        let mut all = [Self::TrueNorth; Self::TABLE.len()];
+        let mut i = 0;
+        while i < all.len() {
+            all[i] = Self::TABLE[i].0;
+            i += 1;
+        }
+        all
+    };
+
+    /// The names of all presets.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::TABLE.iter().map(|row| row.1)
+    }
 
     /// The name that commands, files and services use.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::TrueNorth => "truenorth",
-            Self::TrueNorthConfidence => "truenorth-confidence",
-            Self::TrueNorthSampling => "truenorth-sampling",
-            Self::SupLinUcb => "suplinucb",
-            Self::EllipsoidalMinUcb => "ellipsoidal-minucb",
-            Self::EllipsoidalMinUcb3d => "ellipsoidal-minucb-3d",
-            Self::WarmSupLinUcb => "warm-suplinucb",
-            Self::OfflineOnly => "offline-only",
-            Self::PooledOnly => "pooled-only",
-            Self::Oful => "oful",
-            Self::LinUcb => "lin-ucb",
-            Self::LinTs => "lin-ts",
-            Self::Greedy => "greedy",
-            Self::EpsilonGreedy => "epsilon-greedy",
-            Self::MinUcb => "min-ucb",
-        }
+        Self::TABLE[self as usize].1
     }
 
-    /// Parameters of the preset, with the defaults of [`Params`]; those with a fixed certificate
-    /// and those with layers still need theirs.
-    pub fn params(self, dimension: usize) -> Result<Params> {
-        use Branches::{Arms, Both, Offline, Online, Pooled, Warm};
-        use Layering::{Flat, Layered};
-        let (layering, branches) = match self {
-            Self::TrueNorth | Self::TrueNorthConfidence | Self::TrueNorthSampling => (Flat, Both),
-            Self::SupLinUcb => (Layered, Online),
-            Self::EllipsoidalMinUcb | Self::EllipsoidalMinUcb3d => (Layered, Both),
-            Self::WarmSupLinUcb => (Layered, Warm),
-            Self::OfflineOnly => (Flat, Offline),
-            Self::PooledOnly => (Layered, Pooled),
-            Self::Oful | Self::LinUcb | Self::LinTs | Self::Greedy | Self::EpsilonGreedy => (Flat, Online),
-            Self::MinUcb => (Flat, Arms),
-        };
-        let (pooling, certificate) = match self {
-            Self::TrueNorth | Self::TrueNorthConfidence | Self::TrueNorthSampling => {
-                (Pooling::Discounted, CertificateRule::Adaptive)
-            }
-            Self::EllipsoidalMinUcb3d => (Pooling::Full, CertificateRule::Learned(Epochs::Doubling)),
-            _ => (Pooling::Full, CertificateRule::None),
-        };
-        let (width, explore, exploration_scale) = match self {
-            Self::TrueNorth => (Width::Posterior, Explore::Ucb, 0.2),
-            Self::TrueNorthSampling => (Width::Posterior, Explore::Sampling, 0.4),
-            Self::LinUcb => (Width::Posterior, Explore::Ucb, 1.0),
-            Self::LinTs => (Width::Posterior, Explore::Sampling, 1.0),
-            Self::Greedy => (Width::Posterior, Explore::Ucb, 0.0),
-            Self::EpsilonGreedy => (Width::Posterior, Explore::Epsilon(EPSILON), 0.0),
-            _ => (Width::Confidence, Explore::Ucb, 1.0),
-        };
-        Ok(Params {
-            dimension,
-            horizon: None,
-            noise: None,
-            norm_bound: None,
-            ridge: 1.0,
-            delta: 0.01,
-            schedule: None,
-            layering,
-            branches,
-            pooling,
-            certificate,
-            width,
-            explore,
-            seed: 0,
-            exploration_scale,
-            offline: RidgeStatistic::new(dimension)?,
-        })
+    /// How it decides.
+    pub fn method(self) -> Method {
+        Self::TABLE[self as usize].3.clone()
+    }
+
+    /// Its factor on every radius.
+    pub fn exploration_scale(self) -> f64 {
+        Self::TABLE[self as usize].2
+    }
+
+    /// Whether it has to be told how far the logs may have drifted.
+    pub fn needs_certificate(self) -> bool {
+        self.method().needs_certificate().is_some()
     }
 }
 
@@ -144,10 +118,9 @@ impl FromStr for Preset {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|preset| preset.name() == name).ok_or_else(|| Error::UnknownPreset {
-            name: name.to_owned(),
-            known: Self::ALL.map(Self::name).join(", "),
-        })
+        let known = || Self::names().collect::<Vec<_>>().join(", ");
+        let found = Self::ALL.iter().find(|preset| preset.name() == name);
+        found.copied().ok_or_else(|| Error::UnknownPreset { name: name.to_owned(), known: known() })
     }
 }
 
@@ -157,8 +130,9 @@ mod tests {
 
     #[test]
     fn names_lead_back_to_their_presets() {
-        for preset in Preset::ALL {
+        for &preset in Preset::ALL {
             assert_eq!(preset.name().parse(), Ok(preset));
+            assert_eq!(Preset::TABLE[preset as usize].0, preset);
         }
         let error = "suplin".parse::<Preset>().unwrap_err().to_string();
         assert!(error.starts_with(

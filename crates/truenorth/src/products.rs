@@ -4,10 +4,10 @@
 
 use std::ops::Range;
 
-use pulp::{Arch, Simd, WithSimd};
-use serde::{Deserialize, Serialize};
+use pulp::{Simd, WithSimd};
 
-use crate::lower::Lower;
+use crate::kernel;
+use crate::triangle::Triangle;
 
 /// Rows that are multiplied at a time: a block of a few dozen columns stays in the second-level cache.
 const BLOCK: usize = 1024;
@@ -15,7 +15,8 @@ const BLOCK: usize = 1024;
 /// Columns of a tile: 4 x 4 sums and 8 columns fit the vector registers.
 const TILE: usize = 4;
 
-/// `Σ c_i c_j` over rows, for all pairs of columns.
+/// `Σ c_i c_j` over rows, for all pairs of columns: laid out as a [`RidgeStatistic`](crate::RidgeStatistic) keeps them,
+/// which is [made of them](crate::RidgeStatistic::from_products).
 ///
 /// ```
 /// use truenorth::CrossProducts;
@@ -25,20 +26,26 @@ const TILE: usize = 4;
 /// products.add_row(&[(1, 4.0)], 0.5);
 /// assert_eq!((products.get(0, 0), products.get(0, 1), products.get(1, 1)), (14.0, -2.0, 10.0));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CrossProducts {
-    sums: Lower,
+    sums: Triangle,
 }
 
 impl CrossProducts {
     /// The sums of no rows of this many columns.
     pub fn new(width: usize) -> Self {
-        Self { sums: Lower::zeros(width) }
+        Self { sums: Triangle::zeros(width) }
+    }
+
+    /// Sums that are known: `sum` is asked for row after row, up to the diagonal.
+    pub fn from_fn(width: usize, sum: impl FnMut(usize, usize) -> f64) -> Self {
+        Self { sums: Triangle::from_fn(width, sum) }
     }
 
     /// Number of columns.
     pub fn width(&self) -> usize {
-        self.sums.dimension()
+        self.sums.dimension
     }
 
     /// `Σ c_i c_j`.
@@ -47,7 +54,7 @@ impl CrossProducts {
     ///
     /// If there is no such column.
     pub fn get(&self, i: usize, j: usize) -> f64 {
-        self.sums.row(i.max(j))[i.min(j)]
+        self.sums.get(i.max(j), i.min(j))
     }
 
     /// Adds columns that were 0 so far.
@@ -62,9 +69,7 @@ impl CrossProducts {
     /// If there are more or fewer columns than sums, or if their lengths differ.
     pub fn add_columns(&mut self, columns: &[&[f64]]) {
         assert_eq!(columns.len(), self.width(), "one slice for each column");
-        let rows = columns.first().map_or(0, |column| column.len());
-        assert!(columns.iter().all(|column| column.len() == rows), "columns of one length");
-        Arch::new().dispatch(AddColumns { columns, rows, sums: &mut self.sums });
+        kernel::run(&mut AddColumns { columns, rows: length(columns), sums: &mut self.sums });
     }
 
     /// Adds one row, given by its entries that are not 0, times a weight. O(entries²).
@@ -76,9 +81,15 @@ impl CrossProducts {
         for (last, &(i, value)) in entries.iter().enumerate() {
             let weighted = weight * value;
             for &(j, other) in &entries[..=last] {
-                self.sums.row_mut(i.max(j))[i.min(j)] += weighted * other;
+                *self.sums.entry_mut(i.max(j), i.min(j)) += weighted * other;
             }
         }
+    }
+
+    /// Adds the sums of other rows, of the same columns or of the first of them.
+    pub fn add(&mut self, other: &Self) {
+        self.grow(other.width());
+        self.sums.add(&other.sums);
     }
 
     /// Adds the sums of other rows; their column `i` is column `positions[i]` here.
@@ -88,36 +99,15 @@ impl CrossProducts {
     /// If there is no such column.
     pub fn merge(&mut self, other: &Self, positions: &[usize]) {
         for (i, &to) in positions.iter().enumerate() {
-            for (&sum, &at) in other.sums.row(i).iter().zip(positions) {
-                self.sums.row_mut(to.max(at))[to.min(at)] += sum;
+            for (j, &at) in positions[..=i].iter().enumerate() {
+                *self.sums.entry_mut(to.max(at), to.min(at)) += other.sums.get(i, j);
             }
         }
-    }
-
-    /// The sums of some of the columns, in another order.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such column.
-    #[must_use]
-    pub fn select(&self, columns: &[usize]) -> Self {
-        let mut selected = Self::new(columns.len());
-        for (to, &i) in columns.iter().enumerate() {
-            for (sum, &j) in selected.sums.row_mut(to).iter_mut().zip(columns) {
-                *sum = self.get(i, j);
-            }
-        }
-        selected
     }
 
     /// All numbers, row after row of the lower triangle.
-    pub fn entries(&self) -> &[f64] {
+    pub fn entries(&self) -> impl Iterator<Item = f64> {
         self.sums.entries()
-    }
-
-    /// Whether the sizes fit each other: what was read may come from anywhere.
-    pub fn is_consistent(&self, width: usize) -> bool {
-        self.sums.is_consistent(width)
     }
 }
 
@@ -127,9 +117,14 @@ impl CrossProducts {
 ///
 /// If the lengths of the columns differ.
 pub fn longest_square(columns: &[&[f64]]) -> f64 {
+    kernel::run(&mut LongestSquare { columns, rows: length(columns) })
+}
+
+/// The one length of all columns.
+fn length(columns: &[&[f64]]) -> usize {
     let rows = columns.first().map_or(0, |column| column.len());
     assert!(columns.iter().all(|column| column.len() == rows), "columns of one length");
-    Arch::new().dispatch(LongestSquare { columns, rows })
+    rows
 }
 
 /// Rows side by side whose squares are added up in registers.
@@ -140,7 +135,7 @@ struct LongestSquare<'a> {
     rows: usize,
 }
 
-impl WithSimd for LongestSquare<'_> {
+impl WithSimd for &mut LongestSquare<'_> {
     type Output = f64;
 
     #[inline(always)]
@@ -170,23 +165,23 @@ impl WithSimd for LongestSquare<'_> {
 struct AddColumns<'a> {
     columns: &'a [&'a [f64]],
     rows: usize,
-    sums: &'a mut Lower,
+    sums: &'a mut Triangle,
 }
 
 /// Four columns with four: a vector of partial sums for each pair.
 type Tile<S> = [[<S as Simd>::f64s; TILE]; TILE];
 
-impl WithSimd for AddColumns<'_> {
+impl WithSimd for &mut AddColumns<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { columns, rows, sums } = self;
+        let AddColumns { columns, rows, sums } = self;
         let groups = columns.len().div_ceil(TILE);
         let mut tiles: Vec<Tile<S>> = vec![[[simd.splat_f64s(0.0); TILE]; TILE]; groups * (groups + 1) / 2];
         // A block of rows of eight columns stays in the first-level cache while a tile goes over it.
-        for start in (0..rows).step_by(BLOCK) {
-            let end = rows.min(start + BLOCK);
+        for start in (0..*rows).step_by(BLOCK) {
+            let end = (*rows).min(start + BLOCK);
             let mut rest = &mut tiles[..];
             for (i, left) in columns.chunks(TILE).enumerate() {
                 let (tiles, below) = rest.split_at_mut(i + 1);
@@ -203,9 +198,9 @@ impl WithSimd for AddColumns<'_> {
         for i in 0..groups {
             for (j, tile) in (0..=i).zip(&mut tiles) {
                 for (a, products) in tile.into_iter().take(columns.len() - i * TILE).enumerate() {
-                    let row = sums.row_mut(i * TILE + a);
-                    for (sum, product) in row[j * TILE..].iter_mut().zip(products) {
-                        *sum += simd.reduce_sum_f64s(product);
+                    let row = i * TILE + a;
+                    for (column, product) in (j * TILE..=row).zip(products) {
+                        *sums.entry_mut(row, column) += simd.reduce_sum_f64s(product);
                     }
                 }
             }
@@ -322,7 +317,7 @@ mod tests {
             let entries: Vec<(usize, f64)> = (0..6).rev().map(|i| (i, columns[i][row])).collect();
             sparse.add_row(&entries, 1.0);
         });
-        for (a, b) in dense.entries().iter().zip(sparse.entries()) {
+        for (a, b) in dense.entries().zip(sparse.entries()) {
             assert!((a - b).abs() < 1e-13);
         }
     }
@@ -333,6 +328,6 @@ mod tests {
         let mut part = CrossProducts::new(2);
         part.add_row(&[(0, 2.0), (1, 3.0)], 1.0);
         whole.merge(&part, &[2, 0]);
-        assert_eq!(whole.entries(), [9.0, 0.0, 0.0, 6.0, 0.0, 4.0]);
+        assert!(whole.entries().eq([9.0, 0.0, 0.0, 6.0, 0.0, 4.0]));
     }
 }

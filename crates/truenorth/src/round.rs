@@ -1,7 +1,5 @@
 //! What goes into a policy and what comes out, round by round.
 
-use serde::{Deserialize, Serialize};
-
 use crate::branch::Branch;
 use crate::check;
 use crate::error::{Error, Result};
@@ -9,7 +7,8 @@ use crate::error::{Error, Result};
 /// The feature vectors of one round's actions, row after row.
 #[derive(Debug, Clone, Copy)]
 pub struct Actions<'a> {
-    features: &'a [f64],
+    /// Row after row.
+    pub(crate) features: &'a [f64],
     dimension: usize,
 }
 
@@ -36,11 +35,6 @@ impl<'a> Actions<'a> {
         self.dimension
     }
 
-    /// All features, row after row.
-    pub(crate) fn rows(&self) -> &'a [f64] {
-        self.features
-    }
-
     /// Number of actions.
     pub fn count(&self) -> usize {
         self.features.len() / self.dimension
@@ -51,13 +45,14 @@ impl<'a> Actions<'a> {
     /// # Panics
     ///
     /// If there is no such action.
-    pub fn features(&self, action: usize) -> &'a [f64] {
+    pub fn row(&self, action: usize) -> &'a [f64] {
         &self.features[action * self.dimension..][..self.dimension]
     }
 }
 
 /// What `learn` has to know about the decision that a reward belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Decision {
     /// Round, counted from 1.
     pub round: u64,
@@ -66,7 +61,9 @@ pub struct Decision {
 }
 
 /// A decision that has been made.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Choice {
     /// Hand this back with the reward.
     pub decision: Decision,
@@ -78,6 +75,8 @@ pub struct Choice {
     pub lcb: f64,
     /// Its estimated reward, by the branch that set the UCB.
     pub mean: f64,
+    /// Part of its radius that allows for drift: ρψ times the exploration scale, 0 where there is none.
+    pub bias: f64,
     /// The branch that set the UCB.
     pub branch: Branch,
     /// Probability with which this action was chosen: 1 but for `sampling` and `epsilon`.
@@ -86,6 +85,17 @@ pub struct Choice {
     pub candidates: usize,
     /// Action-layer pairs of this round whose online and pooled intervals are disjoint.
     pub conflicts: usize,
+}
+
+impl Choice {
+    /// What there is to learn once the chosen one of `actions` has paid.
+    ///
+    /// # Panics
+    ///
+    /// If the choice was made among more actions than these.
+    pub fn rewarded<'a>(&self, actions: Actions<'a>, reward: f64) -> Observation<'a> {
+        Observation { decision: self.decision, features: actions.row(self.action), reward }
+    }
 }
 
 /// A reward, for a decision that may be long past and overtaken by later ones.
@@ -100,7 +110,9 @@ pub struct Observation<'a> {
 }
 
 /// Counts of what a policy has done so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Counts {
     /// Rounds decided.
     pub rounds: u64,

@@ -1,34 +1,42 @@
-//! Intervals of a round's actions, by every kind of policy.
+//! The room of a round: its candidates, their scores by up to two branches, and the intervals that these make.
 
-use crate::arms;
+use crate::belief::Neglect;
 use crate::branch::{ActionInterval, Branch, BranchInterval, Radius};
-use crate::certificate::Certificate;
-use crate::error::{Error, Result};
-use crate::kernel::{self, Measured, Scores};
-use crate::neglect::Neglect;
-use crate::offline::ridge_radius;
-use crate::params::{Branches, Explore, Params, Pooling, Width};
-use crate::policy::{Policy, Workspace};
+use crate::kernel::{self, Aligned, Carried, Contenders, IndexBounds, Measured, Panels, Scores};
 use crate::precision::Precision;
 use crate::round::Actions;
 
 /// What was scored last, besides the numbers themselves.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Scored {
+#[derive(Debug, Clone, Copy, Default)]
+struct Scored {
     online: bool,
     /// What the informed branch is called, where there is one.
-    pub(crate) informed: Option<Branch>,
-    /// How the index of an action exceeds its UCB.
+    informed: Option<Branch>,
+}
+
+/// A branch, and what its radius is made of.
+pub(crate) type Scoring<'a> = Option<(&'a Precision, Radius)>;
+
+/// Room that `choose` and `learn` reuse; no state lives here.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scoreboard {
+    pub(crate) candidates: Vec<usize>,
+    /// Whether a layer has left some candidates out.
+    some_left_out: bool,
+    pub(crate) panels: Panels,
+    online: Scores,
+    informed: Scores,
+    /// Bounds of the candidates' rewards, or of their indices.
+    pub(crate) lower: Vec<f64>,
+    upper: Vec<f64>,
+    whitened: Aligned,
+    scored: Scored,
+    /// How the index of an action that was scored exceeds its UCB.
     pub(crate) neglect: Option<Neglect>,
+    pub(crate) carried: Carried,
 }
 
-impl Default for Scored {
-    fn default() -> Self {
-        Self { online: true, informed: None, neglect: None }
-    }
-}
-
-impl Workspace {
+impl Scoreboard {
     /// Makes all of a round's actions candidates.
     pub(crate) fn all_candidates(&mut self, count: usize) {
         if self.some_left_out || self.candidates.len() != count {
@@ -38,16 +46,85 @@ impl Workspace {
         }
     }
 
+    /// Keeps the candidates whose upper bound survives; returns whether all of them did.
+    pub(crate) fn retain(&mut self, survives: impl Fn(f64) -> bool) -> bool {
+        let before = self.candidates.len();
+        let mut upper = self.upper.iter();
+        self.candidates.retain(|_| upper.next().is_some_and(|&ucb| survives(ucb)));
+        let all = self.candidates.len() == before;
+        self.some_left_out |= !all;
+        all
+    }
+
+    /// Scores the candidates. Where they are those that were scored last, they may have been `gathered` already; `keep`
+    /// makes that possible.
+    pub(crate) fn score(
+        &mut self,
+        actions: Actions<'_>,
+        (gathered, keep): (bool, bool),
+        online: Scoring<'_>,
+        informed: Scoring<'_>,
+        branch: Branch,
+    ) {
+        self.scored = Scored { online: online.is_some(), informed: informed.map(|_| branch) };
+        self.neglect = None;
+        self.run((!gathered).then_some(actions), actions.dimension(), keep, [online, informed]);
+    }
+
+    fn run(
+        &mut self,
+        actions: Option<Actions<'_>>,
+        dimension: usize,
+        keep: bool,
+        [online, informed]: [Scoring<'_>; 2],
+    ) {
+        let Self { candidates, panels, whitened, .. } = self;
+        let scores = [(online, &mut self.online), (informed, &mut self.informed)];
+        kernel::run(&mut kernel::Branches {
+            actions: actions.map(|actions| (actions.features, &**candidates)),
+            dimension,
+            panels,
+            keep,
+            measured: scores.map(|(scoring, scores)| {
+                scoring.map(|(precision, radius)| Measured { precision, radius, scores })
+            }),
+            whitened,
+        });
+    }
+
+    /// What another branch says of the candidates that were scored last, and were kept. The scores stay what they were,
+    /// but for those of an online branch.
+    pub(crate) fn aside(&mut self, dimension: usize, precision: &Precision, radius: Radius) -> &Scores {
+        self.run(None, dimension, true, [Some((precision, radius)), None]);
+        &self.online
+    }
+
+    /// Scores that come from elsewhere: the intervals of each candidate by both branches.
+    pub(crate) fn set<E>(
+        &mut self,
+        intervals: impl Fn(usize) -> Result<(BranchInterval, BranchInterval), E>,
+    ) -> Result<(), E> {
+        self.online.resize(0);
+        self.informed.resize(0);
+        for &action in &self.candidates {
+            let (online, informed) = intervals(action)?;
+            self.online.push(online);
+            self.informed.push(informed);
+        }
+        self.scored = Scored { online: true, informed: Some(Branch::Pooled) };
+        Ok(())
+    }
+
     /// The interval of one of the candidates that were scored last.
     pub(crate) fn interval(&self, k: usize) -> ActionInterval {
         let interval = self.aggregated(k);
-        let neglected = self.scored.neglect.map(|neglect| neglect.index(interval.mean(), interval.ucb));
+        let neglected = self.neglect.map(|neglect| neglect.index(interval.mean(), interval.ucb));
         ActionInterval { index: neglected.unwrap_or(interval.index), ..interval }
     }
 
     /// The same, but that its index is its UCB.
     pub(crate) fn aggregated(&self, k: usize) -> ActionInterval {
-        let Scored { online, informed, .. } = self.scored;
+        let Scored { online, informed } = self.scored;
         let of = |there: bool, scores: &Scores| there.then(|| BranchInterval::of(scores, k));
         let (online, pooled) = (of(online, &self.online), of(informed.is_some(), &self.informed));
         ActionInterval::aggregate(self.candidates[k], online, pooled, informed.unwrap_or(Branch::Online))
@@ -60,133 +137,52 @@ impl Workspace {
 
     /// Lower and upper ends of all intervals that were scored last; returns the number of conflicts.
     pub(crate) fn bound(&mut self) -> usize {
-        let mut bounds = std::mem::take(&mut self.bounds);
-        bounds.lower.clear();
-        bounds.upper.clear();
+        self.lower.clear();
+        self.upper.clear();
         let mut conflicts = 0;
         for k in 0..self.candidates.len() {
             let interval = self.aggregated(k);
             conflicts += usize::from(interval.conflict);
-            bounds.lower.push(interval.lcb);
-            bounds.upper.push(interval.ucb);
+            self.lower.push(interval.lcb);
+            self.upper.push(interval.ucb);
         }
-        self.bounds = bounds;
         conflicts
+    }
+
+    /// Position of the candidate with the largest upper bound among those wider than `width`, if there are any.
+    pub(crate) fn largest_ucb(&self, wider_than: Option<f64>) -> Option<usize> {
+        let wide = |&k: &usize| wider_than.is_none_or(|width| self.upper[k] - self.lower[k] > width);
+        first_largest((0..self.candidates.len()).filter(wide), |k| self.upper[k])
+    }
+
+    /// Position of the candidate with the largest mean.
+    pub(crate) fn largest_mean(&self) -> Option<usize> {
+        first_largest(0..self.candidates.len(), |k| self.aggregated(k).mean())
+    }
+
+    /// Position of the first candidate with the largest index; logarithms are taken only where bounds do not decide.
+    pub(crate) fn largest_index(&mut self) -> Option<usize> {
+        let count = self.candidates.len();
+        let Some(neglect) = self.neglect else {
+            return first_largest(0..count, |k| self.interval(k).index);
+        };
+        let scores = if self.scored.informed.is_some() { &self.informed } else { &self.online };
+        let (lower, upper) = (&mut self.lower, &mut self.upper);
+        let found = kernel::run(&mut IndexBounds { scores, count, neglect, lower, upper });
+        let (index, upper) = (|k| self.interval(k).index, &self.upper);
+        match found {
+            Contenders::One(position) => Some(position),
+            Contenders::AtLeast(least) => first_largest((0..count).filter(|&k| upper[k] >= least), index),
+            Contenders::Any => first_largest(0..count, index),
+        }
     }
 }
 
-impl Policy {
-    /// Scores the candidates at one layer; `gathered` tells that they are those of the layer before.
-    pub(crate) fn score(&mut self, layer: usize, actions: Actions<'_>, gathered: bool) -> Result<()> {
-        if self.params.branches == Branches::Arms {
-            return self.score_arms(actions);
-        }
-        let (online_radius, informed_radius) = self.radii(layer);
-        let informed_branch = match self.params.branches {
-            Branches::Online => Branch::Online,
-            // A posterior that has given the logs up rests on live data.
-            Branches::Both | Branches::Pooled if self.logs_hold().is_some_and(|share| share < 0.5) => {
-                Branch::Online
-            }
-            Branches::Both | Branches::Pooled | Branches::Arms => Branch::Pooled,
-            Branches::Warm => Branch::Warm,
-            Branches::Offline => Branch::Offline,
-        };
-        let round = self.counts.rounds + 1;
-        let rounds = self.rounds_per_feature(round);
-        let layer = &self.layers[layer];
-        let Workspace { candidates, panels, online, informed, whitened, scored, audits, .. } =
-            &mut self.workspace;
-        let measured = |precision, radius, scores| Measured { precision, radius, scores };
-        kernel::run(&mut kernel::Branches {
-            actions: (!gathered).then_some((actions.rows(), candidates)),
-            dimension: actions.dimension(),
-            panels,
-            keep: self.params.explore == Explore::Sampling || audits.is_due(round) || self.layers.len() > 1,
-            measured: [
-                layer.online.as_ref().map(|precision| measured(precision, online_radius, online)),
-                layer.informed.as_ref().map(|precision| measured(precision, informed_radius, informed)),
-            ],
-            whitened,
-        });
-        let neglect = (self.params.width == Width::Posterior).then(|| Neglect {
-            rounds,
-            norm: if layer.informed.is_some() { informed_radius.norm } else { online_radius.norm },
-            scale: self.params.exploration_scale,
-        });
-        *scored = Scored {
-            online: layer.online.is_some(),
-            informed: layer.informed.as_ref().map(|_| informed_branch),
-            neglect,
-        };
-        Ok(())
-    }
-
-    /// The same for separate arms.
-    fn score_arms(&mut self, actions: Actions<'_>) -> Result<()> {
-        let Some(certificate) = &self.certificate else {
-            return Err(Error::Missing { name: "certificate", purpose: "by separate arms" });
-        };
-        let scales = (self.params.exploration_scale, self.noise);
-        let (round, live, logs) = (self.counts.rounds + 1, &self.layers[0].data, &self.params.offline);
-        let Workspace { candidates, online, informed, scored, .. } = &mut self.workspace;
-        online.clear();
-        informed.clear();
-        for &action in &*candidates {
-            let arm = arms::arm(action, actions.features(action))?;
-            let (alone, pooled) = arms::intervals(arm, round, scales, live, logs, certificate);
-            online.push(alone);
-            informed.push(pooled);
-        }
-        *scored = Scored { online: true, informed: Some(Branch::Pooled), neglect: None };
-        Ok(())
-    }
-
-    /// Multipliers of the norms in the online and the informed radius of a layer.
-    fn radii(&self, layer: usize) -> (Radius, Radius) {
-        let Params { ridge, exploration_scale: scale, .. } = self.params;
-        if self.params.width == Width::Posterior {
-            let radius = Radius { norm: scale * self.noise(), ..Radius::default() };
-            return (radius, radius);
-        }
-        let (noise, norm_bound) = (self.noise, self.norm_bound);
-        let layer = &self.layers[layer];
-        let growth = |branch: &Option<Precision>| branch.as_ref().map_or(0.0, Precision::log_det_growth);
-        let slack = ridge.sqrt() * norm_bound;
-        // β_on (below equation 2): det V grows from det λI.
-        let online = ridge_radius(noise, growth(&layer.online), self.layer_delta) + slack;
-        // γ (equation 6) measures the live noise in the pooled geometry.
-        // Where the weight is adapted, the one of before play takes its place: it is never larger.
-        let pooled = if layer.reference.is_some() { &layer.reference } else { &layer.informed };
-        let gamma = ridge_radius(noise, growth(pooled), self.layer_delta);
-        let rho = self.certificate.as_ref().map_or(0.0, Certificate::radius);
-        let informed = match (self.params.branches, self.params.pooling) {
-            (Branches::Online | Branches::Arms, _) => Radius::default(),
-            // Equation 4: the paper relaxes the offline error to the pooled norm.
-            (Branches::Both | Branches::Pooled, Pooling::Full) => {
-                Radius { norm: gamma + self.offline_radius, bias: rho, offline: 0.0 }
-            }
-            // Discounted pooling: the offline error keeps its direction, β_off ‖W V⁻¹x‖ in G_off⁻¹, where
-            // the paper's Lemma (Validity of the pooled branch) relaxes its T₂ to the pooled norm.
-            (Branches::Both | Branches::Pooled, Pooling::Discounted) => {
-                Radius { norm: gamma, bias: rho, offline: self.offline_radius }
-            }
-            (Branches::Warm, _) => {
-                let log_det = growth(&layer.informed) + self.offline.log_det();
-                Radius {
-                    norm: ridge_radius(noise, log_det, self.layer_delta) + slack,
-                    bias: 0.0,
-                    offline: 0.0,
-                }
-            }
-            // Proposition 1.
-            (Branches::Offline, _) => Radius { norm: self.offline_radius, bias: rho, offline: 0.0 },
-        };
-        let scaled = |radius: Radius| Radius {
-            norm: scale * radius.norm,
-            bias: scale * radius.bias,
-            offline: scale * radius.offline,
-        };
-        (scaled(Radius { norm: online, ..Radius::default() }), scaled(informed))
-    }
+/// The position with the largest key; the first of several.
+fn first_largest(positions: impl IntoIterator<Item = usize>, key: impl Fn(usize) -> f64) -> Option<usize> {
+    let largest = positions.into_iter().map(|k| (k, key(k))).reduce(|best, next| {
+        // A key that is no number gives way to the next one.
+        if best.1 >= next.1 { best } else { next }
+    });
+    largest.map(|(position, _)| position)
 }

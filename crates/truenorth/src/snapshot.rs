@@ -1,41 +1,82 @@
 //! A policy as bytes: versioned, checksummed, restored bit for bit.
 
+mod version_3;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::error::{Error, Result};
 use crate::frame::{Magic, Unframed, framed, unframed};
-use crate::policy::{Policy, Unchecked};
+use crate::policy::{Family, Policy};
+use crate::round::Counts;
+use crate::settings::Settings;
 
 const MAGIC: Magic = *b"truenorth";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
+
+/// What a policy was made from, and what it has learned; all else follows.
+#[derive(Serialize, Deserialize)]
+struct State<'a> {
+    settings: Cow<'a, Settings>,
+    counts: Counts,
+    family: Cow<'a, Family>,
+}
+
+impl State<'_> {
+    fn restored(self) -> Result<Policy> {
+        Policy::with_state(self.settings.into_owned(), self.counts, self.family.into_owned())
+    }
+}
+
+impl Serialize for Policy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (settings, family) = (Cow::Borrowed(self.settings()), Cow::Borrowed(&self.family));
+        State { settings, counts: self.counts, family }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Policy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        State::deserialize(deserializer)?.restored().map_err(serde::de::Error::custom)
+    }
+}
 
 impl Policy {
-    /// The whole state, to be continued by [`restore`](Self::restore).
+    /// The whole state, to be continued by [`from_bytes`](Self::from_bytes).
     ///
     /// ```
-    /// use truenorth::{Actions, Observation, Policy, Preset};
+    /// use truenorth::{Actions, Policy, Preset};
     ///
-    /// let mut policy = Policy::new(Preset::Oful.params(2)?)?;
-    /// let choice = policy.choose(Actions::new(&[0.6, 0.8, 1.0, 0.0], 2)?)?;
-    /// let mut restored = Policy::restore(&policy.snapshot())?;
+    /// let mut policy = Policy::builder(2).preset(Preset::Oful).build()?;
+    /// let actions = Actions::new(&[0.6, 0.8, 1.0, 0.0], 2)?;
+    /// let choice = policy.choose(actions)?;
+    /// let mut restored = Policy::from_bytes(&policy.to_bytes())?;
     /// for policy in [&mut policy, &mut restored] {
-    ///     policy.learn(Observation { decision: choice.decision, features: &[0.6, 0.8], reward: 0.5 })?;
+    ///     policy.learn(choice.rewarded(actions, 0.5))?;
     /// }
-    /// assert_eq!(policy.snapshot(), restored.snapshot());
+    /// assert_eq!(policy.to_bytes(), restored.to_bytes());
     /// # Ok::<(), truenorth::Error>(())
     /// ```
-    pub fn snapshot(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         framed(MAGIC, VERSION, self)
     }
 
-    /// Continues from a snapshot.
-    pub fn restore(snapshot: &[u8]) -> Result<Self> {
+    /// Continues from what [`to_bytes`](Self::to_bytes) gave, of this version or the one before.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let damaged = |reason: String| Error::SnapshotDamaged { reason };
-        let payload = unframed(MAGIC, VERSION, snapshot).map_err(|wrong| match wrong {
+        let unreadable = |error: postcard::Error| damaged(error.to_string());
+        let whole = |version| unframed(MAGIC, version, bytes);
+        let state = match whole(VERSION) {
+            Err(Unframed::OtherVersion(version_3::VERSION)) => whole(version_3::VERSION).map(version_3::read),
+            payload => payload.map(|payload| postcard::from_bytes(payload).map_err(unreadable)),
+        };
+        let state: Result<State<'_>> = state.map_err(|wrong| match wrong {
             Unframed::TooShort => Error::NotASnapshot { reason: "it is too short" },
             Unframed::OtherMagic => Error::NotASnapshot { reason: "it does not start with \"truenorth\"" },
             Unframed::OtherVersion(found) => Error::SnapshotVersion { found, supported: VERSION },
             Unframed::WrongChecksum => damaged("its checksum does not match its content".to_owned()),
         })?;
-        let read: Unchecked = postcard::from_bytes(payload).map_err(|error| damaged(error.to_string()))?;
-        Self::try_from(read)
+        state?.restored()
     }
 }

@@ -9,12 +9,11 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::{Error, Result};
 use crate::kernel::{self, AddSquares};
+use crate::products::CrossProducts;
 use crate::triangle::{Line, SIDE, Triangle};
 
 /// Count, Gram matrix, moment and sum of squared rewards of a set of observations.
@@ -33,16 +32,22 @@ use crate::triangle::{Line, SIDE, Triangle};
 /// assert_eq!(first, whole);
 /// # Ok::<(), truenorth::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(into = "Unchecked", try_from = "Unchecked")]
+#[derive(Debug, Clone)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Unchecked", try_from = "Unchecked")
+)]
 pub struct RidgeStatistic {
     count: u64,
     /// Without the products of the vectors that are pending.
     gram: Triangle,
     moment: Vec<f64>,
     sum_squares: f64,
-    /// The latest vectors: a few of them are multiplied at once, in one pass over memory.
-    pending: Vec<Line>,
+    /// Room for the latest vectors: a few of them are multiplied at once, in one pass over memory.
+    latest: Vec<Line>,
+    /// Lines of them that are pending.
+    pending: usize,
 }
 
 /// Vectors that may be pending.
@@ -58,7 +63,7 @@ impl PartialEq for RidgeStatistic {
 }
 
 /// A statistic as it is written, and as it was read, which may have come from anywhere.
-#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Unchecked {
     count: u64,
     gram: Triangle,
@@ -77,12 +82,12 @@ impl TryFrom<Unchecked> for RidgeStatistic {
     type Error = Error;
 
     fn try_from(Unchecked { count, gram, moment, sum_squares }: Unchecked) -> Result<Self> {
-        check::at_least("dimension", "at least 1", 1, moment.len() as u64)?;
-        check::length("the moment", gram.dimension(), moment.len())?;
+        check::at_least_one("dimension", moment.len() as u64)?;
+        check::length("the moment", gram.dimension, moment.len())?;
         let numbers = gram.entries().chain(moment.iter().copied()).chain([sum_squares]);
         let wrong = numbers.into_iter().find(|number| !number.is_finite());
         match wrong {
-            None => Ok(Self { count, gram, moment, sum_squares, pending: Vec::new() }),
+            None => Ok(Self::of(count, gram, moment, sum_squares)),
             Some(value) => Err(Error::Parameter { name: "statistic", range: "finite", value }),
         }
     }
@@ -91,23 +96,46 @@ impl TryFrom<Unchecked> for RidgeStatistic {
 impl RidgeStatistic {
     /// The statistic of no observations.
     pub fn new(dimension: usize) -> Result<Self> {
-        check::at_least("dimension", "at least 1", 1, dimension as u64)?;
-        let gram = Triangle::zeros(dimension);
-        Ok(Self { count: 0, gram, moment: vec![0.0; dimension], sum_squares: 0.0, pending: Vec::new() })
+        check::at_least_one("dimension", dimension as u64)?;
+        Ok(Self::empty(dimension))
     }
 
-    /// Puts a statistic together from sums that were computed elsewhere.
-    pub fn from_sums(count: u64, gram: &Matrix, moment: &[f64], sum_squares: f64) -> Result<Self> {
-        let mut statistic = Self::new(moment.len())?;
-        check::symmetric("the Gram matrix", gram)?;
-        check::length("the moment", gram.nrows(), moment.len())?;
-        check::numbers("moment", moment)?;
+    fn of(count: u64, gram: Triangle, moment: Vec<f64>, sum_squares: f64) -> Self {
+        let latest = vec![Line::default(); PENDING * moment.len().div_ceil(SIDE)];
+        Self { count, gram, moment, sum_squares, latest, pending: 0 }
+    }
+
+    /// The same for any dimension; that of 0 is good for nothing.
+    pub(crate) fn empty(dimension: usize) -> Self {
+        Self::of(0, Triangle::zeros(dimension), vec![0.0; dimension], 0.0)
+    }
+
+    /// Puts a statistic together from sums that were computed elsewhere; the Gram matrix row by row.
+    pub fn from_sums(count: u64, gram: &[f64], moment: &[f64], sum_squares: f64) -> Result<Self> {
+        let dimension = moment.len();
+        check::at_least_one("dimension", dimension as u64)?;
+        check::length("the Gram matrix", dimension * dimension, gram.len())?;
+        let gram = Matrix::from_row_slice(dimension, dimension, gram);
+        check::symmetric("the Gram matrix", &gram)?;
+        Self::from_checked(count, &gram, moment.to_vec(), sum_squares)
+    }
+
+    /// The statistic of rows whose products of columns were added up: the reward is the last column, a feature every
+    /// other one.
+    pub fn from_products(count: u64, products: &CrossProducts) -> Result<Self> {
+        let dimension = products.width().saturating_sub(1);
+        check::at_least_one("dimension", dimension as u64)?;
+        let gram = Matrix::from_fn(dimension, dimension, |i, j| products.get(i, j));
+        check::numbers("the Gram matrix", gram.as_slice())?;
+        let moment = (0..dimension).map(|j| products.get(dimension, j)).collect();
+        Self::from_checked(count, &gram, moment, products.get(dimension, dimension))
+    }
+
+    /// From a Gram matrix that has been checked.
+    fn from_checked(count: u64, gram: &Matrix, moment: Vec<f64>, sum_squares: f64) -> Result<Self> {
+        check::numbers("moment", &moment)?;
         check::at_least_zero("sum_squares", sum_squares)?;
-        statistic.count = count;
-        statistic.gram = Triangle::from_matrix(gram);
-        statistic.moment.copy_from_slice(moment);
-        statistic.sum_squares = sum_squares;
-        Ok(statistic)
+        Ok(Self::of(count, Triangle::from_matrix(gram), moment, sum_squares))
     }
 
     /// Adds one observation. O(d²), no allocation.
@@ -126,30 +154,23 @@ impl RidgeStatistic {
         for (entry, feature) in self.moment.iter_mut().zip(features) {
             *entry += feature * reward;
         }
-        let (whole, rest) = features.as_chunks::<SIDE>();
-        self.pending.extend(whole.iter().map(|&numbers| Line(numbers)));
-        if !rest.is_empty() {
-            self.pending.push(Line(std::array::from_fn(|i| rest.get(i).copied().unwrap_or(0.0))));
+        for (line, numbers) in self.latest[self.pending..].iter_mut().zip(Line::lines(features)) {
+            *line = numbers;
         }
-        if self.pending.len() >= PENDING * features.len().div_ceil(SIDE) {
-            kernel::run(&mut AddSquares { gram: &mut self.gram, vectors: &self.pending });
-            self.pending.clear();
+        self.pending += features.len().div_ceil(SIDE);
+        if self.pending == self.latest.len() {
+            kernel::run(&mut AddSquares { gram: &mut self.gram, vectors: &self.latest });
+            self.pending = 0;
         }
-    }
-
-    /// Makes room for all that may be pending, so that [`add`](Self::add) never allocates.
-    pub(crate) fn make_room(&mut self) {
-        let most = PENDING * self.dimension().div_ceil(SIDE);
-        self.pending.reserve_exact(most - self.pending.len());
     }
 
     /// The Gram matrix with all that is pending.
     fn settled(&self) -> Cow<'_, Triangle> {
-        if self.pending.is_empty() {
+        if self.pending == 0 {
             return Cow::Borrowed(&self.gram);
         }
         let mut gram = self.gram.clone();
-        kernel::run(&mut AddSquares { gram: &mut gram, vectors: &self.pending });
+        kernel::run(&mut AddSquares { gram: &mut gram, vectors: &self.latest[..self.pending] });
         Cow::Owned(gram)
     }
 
@@ -162,7 +183,7 @@ impl RidgeStatistic {
             *mine += theirs;
         }
         self.gram = self.settled().into_owned();
-        self.pending.clear();
+        self.pending = 0;
         self.gram.add(&other.settled());
         Ok(())
     }
@@ -177,16 +198,20 @@ impl RidgeStatistic {
         self.count
     }
 
-    /// Gram matrix A = Σ z zᵀ, without a ridge.
-    pub fn gram(&self) -> Matrix {
+    /// Gram matrix A = Σ z zᵀ row by row, without a ridge.
+    pub fn gram(&self) -> Vec<f64> {
+        self.gram_matrix().as_slice().to_vec()
+    }
+
+    pub(crate) fn gram_matrix(&self) -> Matrix {
         self.settled().to_symmetric()
     }
 
     /// Σ z_i², a diagonal entry of A.
     pub(crate) fn squares(&self, i: usize) -> f64 {
         let width = self.dimension().div_ceil(SIDE);
-        let pending = self.pending.chunks_exact(width).map(|vector| vector[i / SIDE].0[i % SIDE].powi(2));
-        self.gram.get(i, i) + pending.sum::<f64>()
+        let latest = self.latest[..self.pending].chunks_exact(width);
+        self.gram.get(i, i) + latest.map(|vector| vector[i / SIDE].0[i % SIDE].powi(2)).sum::<f64>()
     }
 
     /// Moment b = Σ z y.
@@ -200,9 +225,9 @@ impl RidgeStatistic {
     }
 
     /// λI + A.
-    pub fn precision(&self, ridge: f64) -> Result<Matrix> {
+    pub(crate) fn precision(&self, ridge: f64) -> Result<Matrix> {
         check::positive("ridge", ridge)?;
-        let mut precision = self.gram();
+        let mut precision = self.gram_matrix();
         for i in 0..self.dimension() {
             precision[(i, i)] += ridge;
         }
@@ -210,34 +235,21 @@ impl RidgeStatistic {
     }
 
     /// Ridge estimate (λI + A)⁻¹ b.
-    pub fn estimate(&self, ridge: f64) -> Result<Vector> {
+    pub fn estimate(&self, ridge: f64) -> Result<Vec<f64>> {
         let factor = dense::cholesky("the ridge precision", &self.precision(ridge)?)?;
-        Ok(dense::solve_from_factor(&factor, &Vector::from_column_slice(&self.moment)))
+        let estimate = dense::solve_from_factor(&factor, &Vector::from_column_slice(&self.moment));
+        Ok(estimate.as_slice().to_vec())
     }
+}
 
-    /// Residual estimate of the noise's standard deviation, or `None` where the observations leave
-    /// no degree of freedom to see it.
-    ///
-    /// ```text
-    /// σ̂² = (s - 2 θ̂ᵀb + θ̂ᵀAθ̂) / (n - tr(A(λI + A)⁻¹))
-    /// ```
-    pub fn residual_noise(&self, ridge: f64) -> Result<Option<f64>> {
-        let factor = dense::cholesky("the ridge precision", &self.precision(ridge)?)?;
-        let moment = Vector::from_column_slice(&self.moment);
-        let estimate = dense::solve_from_factor(&factor, &moment);
-        let fitted = estimate.dot(&(self.gram() * &estimate));
-        // The three sums nearly cancel on noiseless data; rounding must not make a variance negative.
-        let residual = (self.sum_squares - 2.0 * estimate.dot(&moment) + fitted).max(0.0);
-        // tr(A V⁻¹) = d - λ tr(V⁻¹) for V = λI + A: the directions that the data, not the ridge, decide.
-        let used = self.dimension() as f64 - ridge * dense::inverse_from_factor(&factor).trace();
-        let freedom = self.count as f64 - used;
-        Ok((freedom >= 1.0).then(|| (residual / freedom).sqrt()))
+/// Several statistics in one, of at least one.
+pub(crate) fn merged<'a>(parts: impl IntoIterator<Item = &'a RidgeStatistic>) -> Result<RidgeStatistic> {
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().map_or_else(|| RidgeStatistic::empty(0), Clone::clone);
+    for part in parts {
+        all.merge(part)?;
     }
-
-    /// Whether the sizes fit the dimension: deserialised data may disagree with itself.
-    pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
-        self.gram.dimension() == dimension && self.moment.len() == dimension
-    }
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -253,25 +265,7 @@ mod tests {
         let estimate = dots.estimate(1.0).unwrap();
         assert!((estimate[0] - 1.0).abs() < 1e-14 && (estimate[1] - 1.0).abs() < 1e-14);
         assert_eq!((dots.count(), dots.sum_squares()), (2, 10.0));
-        assert_eq!(dots.gram(), Matrix::from_row_slice(2, 2, &[2.0, 1.0, 1.0, 1.0]));
-    }
-
-    #[test]
-    fn residual_noise_of_alternating_errors_is_their_size() {
-        // y = 2 ± 0.5 on a constant feature: residual 1000 · 0.25, one direction used.
-        let mut data = RidgeStatistic::new(1).unwrap();
-        for i in 0..1000 {
-            data.observe(&[1.0], if i % 2 == 0 { 2.5 } else { 1.5 }).unwrap();
-        }
-        let noise = data.residual_noise(1e-9).unwrap().unwrap();
-        assert!((noise - (250.0f64 / 999.0).sqrt()).abs() < 1e-9, "{noise}");
-    }
-
-    #[test]
-    fn one_observation_says_nothing_about_noise() {
-        let mut data = RidgeStatistic::new(1).unwrap();
-        data.observe(&[1.0], 1.0).unwrap();
-        assert_eq!(data.residual_noise(1e-12).unwrap(), None);
+        assert_eq!(dots.gram(), [2.0, 1.0, 1.0, 1.0]);
     }
 
     #[test]
@@ -288,7 +282,7 @@ mod tests {
 
     #[test]
     fn sums_from_elsewhere_are_checked() {
-        let skew = Matrix::from_row_slice(2, 2, &[1.0, 0.5, 0.4, 1.0]);
+        let skew = [1.0, 0.5, 0.4, 1.0];
         let error = RidgeStatistic::from_sums(3, &skew, &[0.0, 0.0], 1.0).unwrap_err();
         assert_eq!(
             error.to_string(),

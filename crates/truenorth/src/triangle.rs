@@ -10,8 +10,6 @@
 //! dimension is the owner's business.
 
 use nalgebra::DMatrix;
-use serde::{Deserialize, Serialize};
-
 /// Rows and columns of a block.
 pub(crate) const SIDE: usize = 8;
 
@@ -37,15 +35,19 @@ impl Line {
 }
 
 /// Lower triangle of a `dimension x dimension` matrix.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(into = "Packed", try_from = "Packed")]
+#[derive(Debug, Clone)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Packed", try_from = "Packed")
+)]
 pub(crate) struct Triangle {
-    dimension: usize,
-    blocks: Vec<Block>,
+    pub(crate) dimension: usize,
+    pub(crate) blocks: Vec<Block>,
 }
 
 /// What is written: the rows, one after the other without gaps.
-#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Packed {
     dimension: usize,
     entries: Vec<f64>,
@@ -65,14 +67,8 @@ impl TryFrom<Packed> for Triangle {
         if dimension > entries.len() || dimension * (dimension + 1) / 2 != entries.len() {
             return Err("a triangle's length does not fit its dimension");
         }
-        let mut triangle = Self::zeros(dimension);
         let mut entries = entries.into_iter();
-        for i in 0..dimension {
-            for (j, entry) in (0..=i).zip(&mut entries) {
-                triangle.set(i, j, entry);
-            }
-        }
-        Ok(triangle)
+        Ok(Self::from_fn(dimension, |_, _| entries.next().unwrap_or_default()))
     }
 }
 
@@ -89,34 +85,23 @@ impl Triangle {
     }
 
     pub(crate) fn scaled_identity(dimension: usize, scale: f64) -> Self {
+        Self::from_fn(dimension, |i, j| if i == j { scale } else { 0.0 })
+    }
+
+    /// Asks for row after row, up to the diagonal.
+    pub(crate) fn from_fn(dimension: usize, mut entry: impl FnMut(usize, usize) -> f64) -> Self {
         let mut triangle = Self::zeros(dimension);
         for i in 0..dimension {
-            triangle.set(i, i, scale);
+            for j in 0..=i {
+                *triangle.entry_mut(i, j) = entry(i, j);
+            }
         }
         triangle
     }
 
     /// Takes the lower half of `matrix`.
     pub(crate) fn from_matrix(matrix: &DMatrix<f64>) -> Self {
-        let mut triangle = Self::zeros(matrix.nrows());
-        for i in 0..triangle.dimension {
-            for j in 0..=i {
-                triangle.set(i, j, matrix[(i, j)]);
-            }
-        }
-        triangle
-    }
-
-    pub(crate) fn dimension(&self) -> usize {
-        self.dimension
-    }
-
-    pub(crate) fn blocks(&self) -> &[Block] {
-        &self.blocks
-    }
-
-    pub(crate) fn blocks_mut(&mut self) -> &mut [Block] {
-        &mut self.blocks
+        Self::from_fn(matrix.nrows(), |i, j| matrix[(i, j)])
     }
 
     /// The entry of row `i` and column `j`, which is at most `i`.
@@ -124,8 +109,8 @@ impl Triangle {
         self.blocks[Self::place(i, j)].0[i % SIDE][j % SIDE]
     }
 
-    fn set(&mut self, i: usize, j: usize, value: f64) {
-        self.blocks[Self::place(i, j)].0[i % SIDE][j % SIDE] = value;
+    pub(crate) fn entry_mut(&mut self, i: usize, j: usize) -> &mut f64 {
+        &mut self.blocks[Self::place(i, j)].0[i % SIDE][j % SIDE]
     }
 
     fn place(i: usize, j: usize) -> usize {
@@ -138,7 +123,14 @@ impl Triangle {
         (0..self.dimension).flat_map(move |i| (0..=i).map(move |j| self.get(i, j)))
     }
 
-    /// Adds another triangle of the same dimension.
+    /// Adds rows below, which are 0 if nothing was written beyond the dimension.
+    pub(crate) fn grow(&mut self, dimension: usize) {
+        self.dimension = self.dimension.max(dimension);
+        let side = self.dimension.div_ceil(SIDE);
+        self.blocks.resize(side * (side + 1) / 2, Block::default());
+    }
+
+    /// Adds another triangle of the same dimension, or of a smaller one: it is the first rows that are added to.
     pub(crate) fn add(&mut self, other: &Self) {
         for (mine, theirs) in self.blocks.iter_mut().zip(&other.blocks) {
             for (mine, theirs) in mine.0.as_flattened_mut().iter_mut().zip(theirs.0.as_flattened()) {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from truenorth._native import Policy, Summary
+from truenorth._native import Summary
+from truenorth.adapters._adapter import ArmAdapter
 from truenorth.adapters._learner import Arm, ArmFeatures, Learner
-from truenorth.adapters._parameters import Parameters, register
 
 
-class MAB(Parameters):
+class MAB(ArmAdapter):
     """A bandit with the calls of ``mabwiser.mab.MAB``, that can start from biased logs.
 
     Every arm has coefficients of its own, as in MABWiser's linear policies: with K arms and d values in a context
@@ -48,7 +48,7 @@ class MAB(Parameters):
     ['red', 'blue']
     """
 
-    _NAMES = ("arms", "policy", "arm_features", "intercept", "offline")
+    _PASSES_FOR = ("mabwiser.base_mab", "BaseMAB")
     is_contextual: ClassVar[bool] = True
     n_jobs: ClassVar[int] = 1
 
@@ -62,32 +62,18 @@ class MAB(Parameters):
         offline: Summary | None = None,
         **settings: Any,
     ) -> None:
+        super().__init__(policy, intercept, settings)
         self.arms = arms
-        self.policy = policy
         self.arm_features = arm_features
-        self.intercept = intercept
         self.offline = offline
-        self.settings = settings
-        self._begin()
-
-    def _begin(self) -> None:
-        register(type(self), "mabwiser.base_mab", "BaseMAB")
-        self._check_settings()
-        if isinstance(self.arms, str) or not len(self.arms):
-            raise ValueError(f"`arms` must be a list of at least one arm, but is {self.arms!r}")
-        self._learner = Learner(
-            self.arms, self.policy, self.arm_features, self.intercept, self.offline, self.settings
-        )
+        if isinstance(arms, str) or not len(arms):
+            raise ValueError(f"`arms` must be a list of at least one arm, but is {arms!r}")
+        self._learner = Learner(arms, policy, arm_features, intercept, offline, settings)
 
     @property
     def _imp(self) -> MAB:
         # MABWiser's simulator asks for it.
         return self
-
-    @property
-    def policy_(self) -> Policy:
-        """The policy itself: what was learned about each feature, counts, certificate."""
-        return self._learner.policy
 
     @property
     def logs_(self) -> Summary | None:
@@ -114,7 +100,7 @@ class MAB(Parameters):
         >>> MAB([1, 2]).warm_start([1, 2, 1, 2], [1, 0, 1, 0]).predict()
         1
         """
-        self._learner.warm_start(self._learner.rows(decisions, rewards, contexts))
+        self._learner.warm_start(decisions, rewards, contexts)
         return self
 
     def fit(self, decisions: Any, rewards: Any, contexts: Any = None) -> MAB:
@@ -134,7 +120,7 @@ class MAB(Parameters):
         self
         """
         learner = self._learner.restarted()
-        learner.learn(learner.rows(decisions, rewards, contexts))
+        learner.learn(decisions, rewards, contexts)
         self._learner = learner
         return self
 
@@ -150,7 +136,7 @@ class MAB(Parameters):
         -------
         self
         """
-        self._learner.learn(self._learner.rows(decisions, rewards, contexts))
+        self._learner.learn(decisions, rewards, contexts)
         return self
 
     def predict(self, contexts: Any = None) -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truenorth._native import Policy, Summary
-from truenorth.adapters._learner import Learner
-from truenorth.adapters._parameters import Parameters, count
+from truenorth._native import Summary
+from truenorth.adapters._adapter import ArmAdapter
+from truenorth.adapters._learner import Learner, numbered
 
 
 def summary_from_bandit_feedback(
@@ -54,14 +54,14 @@ def summary_from_bandit_feedback(
     actions = np.asarray(bandit_feedback["action"])
     if n_actions is None:
         n_actions = bandit_feedback.get("n_actions") or int(actions.max()) + 1
-    learner = _learner(count("n_actions", n_actions), "truenorth", action_context, intercept, None, {})
-    learner.warm_start(learner.rows(actions.tolist(), bandit_feedback["reward"], bandit_feedback["context"]))
-    summary = learner.summary
-    assert summary is not None
-    return summary
+    features = _arm_features(action_context, _count("n_actions", n_actions))
+    learner = Learner(range(n_actions), "truenorth", features, intercept, None, {})
+    learner.warm_start(actions.tolist(), bandit_feedback["reward"], bandit_feedback["context"])
+    assert learner.summary is not None
+    return learner.summary
 
 
-class OpenBanditPolicy(Parameters):
+class OpenBanditPolicy(ArmAdapter):
     """A policy with the calls of ``obp.policy.base.BaseContextualPolicy``.
 
     Parameters
@@ -98,11 +98,6 @@ class OpenBanditPolicy(Parameters):
     array([2])
     """
 
-    _NAMES = (
-        "dim", "n_actions", "len_list", "batch_size", "random_state",
-        "policy", "action_context", "intercept", "offline",
-    )  # fmt: skip
-
     def __init__(
         self,
         dim: int,
@@ -117,28 +112,29 @@ class OpenBanditPolicy(Parameters):
         offline: Summary | None = None,
         **settings: Any,
     ) -> None:
+        super().__init__(policy, intercept, settings)
         self.dim = dim
         self.n_actions = n_actions
         self.len_list = len_list
         self.batch_size = batch_size
         self.random_state = random_state
-        self.policy = policy
         self.action_context = action_context
-        self.intercept = intercept
         self.offline = offline
-        self.settings = settings
-        self._begin()
+        if _count("len_list", len_list) > _count("n_actions", n_actions):
+            raise ValueError(f"`len_list` must be at most {n_actions}, the actions, but is {len_list}")
+        _count("batch_size", batch_size)
+        _count("dim", dim)
+        self.initialize()
 
-    def _begin(self) -> None:
-        self._check_settings()
-        if count("len_list", self.len_list) > count("n_actions", self.n_actions):
-            raise ValueError(f"`len_list` must be at most {self.n_actions}, the actions, but is {self.len_list}")
-        count("batch_size", self.batch_size)
+    def initialize(self) -> None:
+        """Forgets what was learned; the logs stay."""
+        features = _arm_features(self.action_context, self.n_actions)
         settings = {"seed": self.random_state, **self.settings}
-        self._learner = _learner(
-            self.n_actions, self.policy, self.action_context, self.intercept, self.offline, settings,
-            count("dim", self.dim),
-        )  # fmt: skip
+        self._learner = Learner(
+            range(self.n_actions), self.policy, features, self.intercept, self.offline, settings
+        )
+        self._learner.names = numbered("x", self.dim)
+        _ = self.policy_  # refuses logs of other features now, not at the first round
         self.n_trial = 0
         self.action_counts: NDArray[np.int64] = np.zeros(self.n_actions, dtype=np.int64)
         self._open: list[tuple[int, float, Any]] = []
@@ -153,15 +149,6 @@ class OpenBanditPolicy(Parameters):
         """Open Bandit Pipeline's ``PolicyType.CONTEXTUAL``, or its name where that is not loaded."""
         kinds = getattr(sys.modules.get("obp.policy.policy_type"), "PolicyType", None)
         return "CONTEXTUAL" if kinds is None else kinds.CONTEXTUAL
-
-    @property
-    def policy_(self) -> Policy:
-        """The policy itself: what was learned about each feature, counts, certificate."""
-        return self._learner.policy
-
-    def initialize(self) -> None:
-        """Forgets what was learned; the logs stay."""
-        self._begin()
 
     def select_action(self, context: ArrayLike) -> NDArray[np.int64]:
         """Chooses actions; nothing is learned, and no round counts until `update_params`.
@@ -207,23 +194,23 @@ class OpenBanditPolicy(Parameters):
         if self.n_trial % self.batch_size == 0:
             actions, rewards, contexts = zip(*self._open)
             self._open = []
-            self._learner.learn(self._learner.rows(actions, rewards, np.stack(contexts)))
+            self._learner.learn(actions, rewards, np.stack(contexts))
 
 
-def _learner(
-    n_actions: int,
-    policy: str,
-    action_context: ArrayLike | None,
-    intercept: bool,
-    offline: Summary | None,
-    settings: dict[str, Any],
-    dim: int | None = None,
-) -> Learner:
-    features = None
-    if action_context is not None:
-        vectors = np.asarray(action_context, dtype=np.float64)
-        if vectors.ndim != 2 or len(vectors) != n_actions:
-            raise ValueError(f"`action_context` must have {n_actions} rows, but its shape is {vectors.shape}")
-        features = dict(enumerate(vectors))
-    names = None if dim is None else [f"x{place + 1}" for place in range(dim)]
-    return Learner(range(n_actions), policy, features, intercept, offline, settings, names)
+def _arm_features(action_context: ArrayLike | None, n_actions: int) -> Mapping[Any, ArrayLike] | None:
+    if action_context is None:
+        return None
+    vectors = np.asarray(action_context, dtype=np.float64)
+    if vectors.ndim != 2 or len(vectors) != n_actions:
+        raise ValueError(f"`action_context` must have {n_actions} rows, but its shape is {vectors.shape}")
+    return dict(enumerate(vectors))
+
+
+def _count(name: str, value: Any) -> int:
+    """A whole number that is large enough, or a sentence about it."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"`{name}` must be a whole number, but is {value!r}")
+    number: int = value.__index__()
+    if number < 1:
+        raise ValueError(f"`{name}` must be at least 1, but is {number}")
+    return number

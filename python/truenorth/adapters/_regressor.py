@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from truenorth._decisions import Intervals
 from truenorth._native import Choice, Policy, Summary
-from truenorth.adapters._parameters import Parameters
+from truenorth.adapters._adapter import Adapter
 
 Floats = NDArray[np.float64]
 
 
-class BanditRegressor(Parameters):
+class BanditRegressor(Adapter):
     """The regression behind a policy as an estimator: logs and live rows in one, with its intervals.
 
     A row of ``X`` is an action that was played, ``y`` its reward. It works in scikit-learn's pipelines, searches and
@@ -44,7 +44,6 @@ class BanditRegressor(Parameters):
     0
     """
 
-    _NAMES = ("policy", "offline", "intercept")
     _estimator_type = "regressor"
     n_features_in_: int
 
@@ -56,11 +55,8 @@ class BanditRegressor(Parameters):
         intercept: bool = True,
         **settings: Any,
     ) -> None:
-        self.policy = policy
+        super().__init__(policy, intercept, settings)
         self.offline = offline
-        self.intercept = intercept
-        self.settings = settings
-        self._check_settings()
         self._fitted: Policy | None = None
 
     def __sklearn_tags__(self) -> Any:

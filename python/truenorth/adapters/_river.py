@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from truenorth._native import Policy, Summary
+from truenorth._native import Summary
+from truenorth.adapters._adapter import ArmAdapter
 from truenorth.adapters._learner import Arm, ArmFeatures, Floats, Learner
-from truenorth.adapters._parameters import Parameters, register
 
 
-class Bandit(Parameters):
+class Bandit(ArmAdapter):
     """A policy with the calls of ``river.bandit.base.ContextualPolicy``.
 
     Arms and features are taken up as they come. Every arm has coefficients of its own unless `arm_features` tells
@@ -56,7 +56,7 @@ class Bandit(Parameters):
     'b'
     """
 
-    _NAMES = ("policy", "features", "arm_features", "intercept", "logs")
+    _PASSES_FOR = ("river.bandit.base", "ContextualPolicy")
 
     def __init__(
         self,
@@ -68,41 +68,24 @@ class Bandit(Parameters):
         logs: Iterable[tuple[Sequence[Arm], Mapping[str, Any] | None, Arm, float]] | None = None,
         **settings: Any,
     ) -> None:
-        self.policy = policy
+        super().__init__(policy, intercept, settings)
         self.features = features
         self.arm_features = arm_features
-        self.intercept = intercept
         self.logs = None if logs is None else list(logs)
-        self.settings = settings
-        self._begin()
-
-    def _begin(self) -> None:
-        register(type(self), "river.bandit.base", "ContextualPolicy")
-        self._check_settings()
-        if callable(self.arm_features) and self.features is None:
+        if callable(arm_features) and features is None:
             raise TypeError("`features` are needed when `arm_features` is a function")
-        self._learner = Learner([], self.policy, self.arm_features, self.intercept, None, self.settings)
-        self._places: dict[str, int] = {}
-        self._name([] if self.features is None else self.features)
+        self._learner = Learner([], policy, arm_features, intercept, None, settings)
+        self._learner.widen([] if features is None else features)
         # River's own names: evaluations read the first.
         self._n = 0
         self._counts: Counter[Arm] = Counter()
         self._sums: dict[Arm, float] = {}
         if self.logs:
-            self._warm_start(self.logs)
-
-    def _warm_start(self, logs: list[tuple[Sequence[Arm], Mapping[str, Any] | None, Arm, float]]) -> None:
-        for offered, context, arm, _ in logs:
-            self._meet([*offered, arm])
-            self._vector(context)
-        contexts = np.concatenate([self._vector(context) for _, context, _, _ in logs])
-        _, _, arms, rewards = zip(*logs)
-        self._learner.warm_start(self._learner.rows(arms, rewards, contexts))
-
-    @property
-    def policy_(self) -> Policy:
-        """The policy itself: what was learned about each feature, counts, certificate."""
-        return self._learner.policy
+            for offered, context, arm, _ in self.logs:
+                self._meet([*offered, arm])
+                self._vector(context)
+            _, contexts, arms, rewards = zip(*self.logs)
+            self._learner.warm_start(arms, rewards, np.concatenate([self._vector(context) for context in contexts]))
 
     @property
     def logs_(self) -> Summary | None:
@@ -145,7 +128,7 @@ class Bandit(Parameters):
         """
         context, reward = self._split(context_and_reward)
         self._meet([arm_id])
-        self._learner.learn(self._learner.rows([arm_id], [reward], self._vector(context)))
+        self._learner.learn([arm_id], [reward], self._vector(context))
         self._n += 1
         self._counts[arm_id] += 1
         self._sums[arm_id] = self._sums.get(arm_id, 0.0) + float(reward)
@@ -168,11 +151,6 @@ class Bandit(Parameters):
             return copy.deepcopy(self)
         return type(self)(**{**copy.deepcopy(self.get_params()), **(new_params or {})})
 
-    def _name(self, names: Sequence[str]) -> None:
-        self._learner.widen(names)
-        for name in names:
-            self._places[name] = len(self._places)
-
     def _meet(self, arms: Sequence[Arm]) -> None:
         for arm in arms:
             if arm not in self._learner.arms:
@@ -180,12 +158,13 @@ class Bandit(Parameters):
 
     def _vector(self, context: Mapping[str, Any] | None) -> Floats:
         told = {} if context is None else context
-        if self.features is None:
-            fresh = [name for name in told if name not in self._places]
-            if fresh:
-                self._name(fresh)
-        row = np.zeros((1, len(self._places)))
-        for name, place in self._places.items():
+        known = set(self._learner.names or [])
+        fresh = [name for name in told if name not in known]
+        if fresh and self.features is None:
+            self._learner.widen(fresh)
+        names = self._learner.names or []
+        row = np.zeros((1, len(names)))
+        for place, name in enumerate(names):
             value = told.get(name, 0.0)
             try:
                 row[0, place] = value

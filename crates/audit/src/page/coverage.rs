@@ -1,12 +1,10 @@
 //! How much the logs know, direction by direction.
 
-use truenorth_report::{
-    AxisScale, Block, Curves, CurvesFigure, CurvesPanel, Error, Marks, Reference, Series,
-};
+use truenorth_report::{AxisScale, Block, Curves, CurvesPanel, Error, Reference, Series};
 
-use super::paragraph;
 use super::words::{amount, counted, direction, number};
-use crate::view::Audit;
+use super::{LARGEST, names, paragraph};
+use crate::view::{Audit, Direction};
 
 /// Points that are marked; more of them run together.
 const MARKED: usize = 60;
@@ -14,8 +12,6 @@ const MARKED: usize = 60;
 const WEAKEST: usize = 3;
 /// Less than this many rows is nothing.
 const NOTHING: f64 = 0.01;
-/// Figures take numbers up to here.
-const LARGEST: f64 = 1e90;
 
 pub(super) fn blocks(audit: &Audit) -> Result<Vec<Block>, Error> {
     if audit.directions.is_empty() {
@@ -25,18 +21,17 @@ pub(super) fn blocks(audit: &Audit) -> Result<Vec<Block>, Error> {
     if audit.directions.len() > 1 {
         blocks.push(spectrum(audit)?);
     }
-    let names: Vec<&str> = audit.features.iter().map(|feature| feature.name.as_str()).collect();
-    let weakest =
-        audit.directions.iter().rev().take(WEAKEST).map(|weak| {
-            format!("{}: {} rows", direction(&weak.weights, &names, 4, 40), amount(weak.coverage))
-        });
-    let weakest: Vec<String> = weakest.collect();
     if audit.directions.len() > WEAKEST {
         blocks.push(paragraph(
             "The weakest directions, as mixes of features. Nobody can know from these logs what such a mix does; \
              a live policy will have to try it:",
         ));
-        blocks.push(Block::List(weakest));
+        let names = names(audit);
+        let told = |weak: &Direction| {
+            let mix = direction(&weak.weights, &names, 4, 40);
+            format!("{mix}: {} rows", amount(weak.finding.coverage))
+        };
+        blocks.push(Block::List(audit.directions.iter().rev().take(WEAKEST).map(told).collect()));
     }
     Ok(blocks)
 }
@@ -65,15 +60,14 @@ fn words(audit: &Audit) -> String {
 }
 
 fn spectrum(audit: &Audit) -> Result<Block, Error> {
-    let values: Vec<f64> = audit.directions.iter().map(|direction| direction.coverage).collect();
-    let values: Vec<f64> =
-        values.into_iter().map(|value| if value > 0.0 { value.min(LARGEST) } else { 0.0 }).collect();
-    let largest = values.iter().copied().fold(0.0, f64::max);
+    let coverages = audit.directions.iter().map(|direction| direction.finding.coverage);
+    let largest = coverages.clone().fold(0.0, f64::max);
     let floor = if largest > NOTHING { NOTHING } else { 0.0 };
-    let values: Vec<f64> = values.into_iter().map(|value| if value < floor { 0.0 } else { value }).collect();
-    let place: Vec<f64> = (1..=values.len()).map(|place| place as f64).collect();
-    let marks = if values.len() <= MARKED { Marks::Points } else { Marks::Lines };
+    let known = |value: f64| if value > 0.0 && value >= floor { value.min(LARGEST) } else { 0.0 };
+    let values: Vec<f64> = coverages.map(known).collect();
     let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let place: Vec<f64> = (1..=values.len()).map(|place| place as f64).collect();
+    let markers = values.len() <= MARKED;
     let row = Reference { name: "one row".to_owned(), slope: 0.0, through: (1.0, 1.0) };
     let panel = CurvesPanel {
         y_scale: AxisScale::Log,
@@ -85,11 +79,11 @@ fn spectrum(audit: &Audit) -> Result<Block, Error> {
         title: "How many rows tell about each direction".to_owned(),
         x_label: "direction, best covered first".to_owned(),
         y_label: "rows".to_owned(),
-        marks,
+        markers,
         panels: vec![panel],
         ..Curves::default()
     };
     let caption =
         "Rows of typical size along a direction alone that would tell as much about it as the logs.";
-    Ok(Block::Figure { svg: CurvesFigure::new(curves)?.svg(), caption: caption.to_owned() })
+    Ok(Block::Figure { svg: curves.svg()?, caption: caption.to_owned() })
 }

@@ -2,37 +2,32 @@
 
 use std::f64::consts::TAU;
 
-use truenorth_report::{Block, Ellipses, EllipsesFigure, EllipsesPanel, Error, Outline, OutlineStyle};
+use truenorth_report::{Block, Ellipses, EllipsesPanel, Error, Outline};
 
-use super::paragraph;
 use super::words::{share, shortened};
+use super::{LARGEST, paragraph};
+use crate::fit::positive;
 use crate::view::{Audit, Pair, PairEstimate};
 
 const CORNERS: u32 = 120;
 /// 95 % of a Gaussian in the plane lie within so many squared standard deviations.
 const QUANTILE: f64 = 5.991;
-/// Figures take numbers up to here.
-const LARGEST: f64 = 1e90;
 
-/// Nothing where the pair holds numbers that cannot be drawn.
+/// Of a pair whose logs can be drawn.
 pub(super) fn blocks(pair: &Pair, audit: &Audit) -> Result<Vec<Block>, Error> {
-    if !pair.logs.is_drawable() {
-        return Ok(Vec::new());
-    }
     let allowed = pair.budgets.iter().all(|budget| (0.0..LARGEST).contains(budget));
     let live = pair.live.filter(PairEstimate::is_drawable);
+    let alone = |name: &str, part: &PairEstimate, dashed| {
+        let center = Some((part.estimate[0], part.estimate[1]));
+        Outline { name: name.to_owned(), points: part.region([0.0; 2]), center, dashed }
+    };
     let mut outlines = Vec::new();
     if allowed {
-        let points = pair.logs.region(pair.budgets);
-        let name = "logs + allowed drift".to_owned();
-        outlines.push(Outline { name, points, center: None, style: OutlineStyle::Filled });
+        let (name, points) = ("logs + allowed drift".to_owned(), pair.logs.region(pair.budgets));
+        outlines.push(Outline { name, points, center: None, dashed: false });
     }
-    let (name, points) = ("logs alone".to_owned(), pair.logs.region([0.0; 2]));
-    outlines.push(Outline { name, points, center: Some(pair.logs.center()), style: OutlineStyle::Dashed });
-    if let Some(live) = live {
-        let (name, points) = ("live data".to_owned(), live.region([0.0; 2]));
-        outlines.push(Outline { name, points, center: Some(live.center()), style: OutlineStyle::Filled });
-    }
+    outlines.push(alone("logs alone", &pair.logs, true));
+    outlines.extend(live.map(|live| alone("live data", &live, false)));
     let [x, y] = pair.names.each_ref().map(|name| shortened(name, 36));
     let ellipses = Ellipses {
         x_label: format!("coefficient of {x}"),
@@ -42,7 +37,7 @@ pub(super) fn blocks(pair: &Pair, audit: &Audit) -> Result<Vec<Block>, Error> {
         ..Ellipses::default()
     };
     let caption = "95\u{a0}% regions. Each axis has a unit of its own.";
-    let figure = Block::Figure { svg: EllipsesFigure::new(ellipses)?.svg(), caption: caption.to_owned() };
+    let figure = Block::Figure { svg: ellipses.svg()?, caption: caption.to_owned() };
     Ok(vec![paragraph(text(pair, audit, live.is_some(), allowed)), figure])
 }
 
@@ -73,13 +68,9 @@ fn text(pair: &Pair, audit: &Audit, live: bool, allowed: bool) -> String {
 }
 
 impl PairEstimate {
-    fn is_drawable(&self) -> bool {
+    pub(super) fn is_drawable(&self) -> bool {
         let [[a, b], [c, d]] = self.covariance;
         self.estimate.iter().chain(&[a, b, c, d]).all(|value| value.abs() < LARGEST) && a >= 0.0 && d >= 0.0
-    }
-
-    fn center(&self) -> (f64, f64) {
-        (self.estimate[0], self.estimate[1])
     }
 
     /// The 95 % ellipse, plus every drift within an ellipse of these half axes.
@@ -87,21 +78,16 @@ impl PairEstimate {
         let [[a, b], [c, d]] = self.covariance;
         let between = f64::midpoint(b, c);
         // Corners in units of each axis, so that they are evenly spread whatever the units are.
-        let units = [a * QUANTILE, d * QUANTILE].map(f64::sqrt);
-        let units = [0, 1].map(|axis| match units[axis] + budgets[axis] {
-            unit if unit > 0.0 => unit,
-            _ => 1.0,
-        });
+        let units =
+            [(a, 0), (d, 1)].map(|(square, axis)| positive((square * QUANTILE).sqrt() + budgets[axis], 1.0));
         let corner = |step: u32| {
             let angle = TAU * f64::from(step) / f64::from(CORNERS);
             let (u, v) = (angle.cos() / units[0], angle.sin() / units[1]);
             // The point of an ellipse that is furthest in direction (u, v).
             let furthest = |xx: f64, xy: f64, yy: f64| {
                 let (x, y) = (xx * u + xy * v, xy * u + yy * v);
-                match (x * u + y * v).sqrt() {
-                    length if length > 0.0 => (x / length, y / length),
-                    _ => (0.0, 0.0),
-                }
+                let length = (x * u + y * v).sqrt();
+                if length > 0.0 { (x / length, y / length) } else { (0.0, 0.0) }
             };
             let noise = furthest(QUANTILE * a, QUANTILE * between, QUANTILE * d);
             let drift = furthest(budgets[0] * budgets[0], 0.0, budgets[1] * budgets[1]);

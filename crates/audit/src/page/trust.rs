@@ -1,18 +1,12 @@
 //! Where the logs still hold: feature by feature, and direction by direction.
 
-use nalgebra::DMatrix;
-use truenorth_report::{
-    Block, Direction as Row, Directions, DirectionsFigure, DirectionsPanel, Drift, Error, Heading, Table,
-    Tone,
-};
+use truenorth_report::{Block, Error, Interval, Row, Table, Tone};
 
 use super::words::{self, NONE, amount, change, number, percent, share, with_error};
-use super::{ROWS, paragraph};
+use super::{LARGEST, ROWS, names, paragraph};
+use crate::directions::directions_figure;
 use crate::standing::Standing;
-use crate::view::{Audit, Direction, Feature, PilotView};
-
-/// Figures take numbers up to here.
-const LARGEST: f64 = 1e90;
+use crate::view::{Audit, CertificateView, Finding, PilotView};
 
 /// The colour of a standing.
 fn tone(standing: Standing) -> Tone {
@@ -25,147 +19,92 @@ fn tone(standing: Standing) -> Tone {
 }
 
 /// 6 drifted, 5 hold, 4 undecided.
-pub(super) fn tally(standings: impl Iterator<Item = Standing>) -> String {
-    let standings: Vec<Standing> = standings.collect();
-    let kinds = [
-        (Standing::Drifted, "drifted", "drifted"),
-        (Standing::Slight, "drifted a little", "drifted a little"),
-        (Standing::Undecided, "undecided", "undecided"),
-        (Standing::Untested, "not tested", "not tested"),
-        (Standing::Holds, "holds", "hold"),
-    ];
-    let told = kinds.iter().filter_map(|(kind, one, many)| {
-        match standings.iter().filter(|standing| *standing == kind).count() {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            count => Some(format!("{count} {many}")),
-        }
+pub(super) fn tally<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
+    let mut standings: Vec<Standing> = findings.map(Finding::standing).collect();
+    standings.sort_unstable();
+    let told = standings.chunk_by(Standing::eq).map(|alike| match (alike.len(), alike[0]) {
+        (count @ 2.., Standing::Holds) => format!("{count} hold"),
+        (count, standing) => format!("{count} {}", standing.word()),
     });
     words::listed(&told.collect::<Vec<_>>())
 }
 
-/// What features and directions have in common.
-struct Finding {
+/// A feature or a direction, as figure and table show it.
+struct Entry<'a> {
     name: String,
-    standing: Standing,
     /// Place in the audit.
     place: usize,
-    coverage: f64,
-    /// What a unit of drift does to a typical reward.
-    typical: f64,
-    drift: Option<f64>,
-    stderr: Option<f64>,
-    interval: Option<[f64; 2]>,
-    trust: f64,
+    finding: &'a Finding,
 }
 
-impl Finding {
-    fn of_feature(place: usize, feature: &Feature) -> Self {
-        Self {
-            name: feature.name.clone(),
-            standing: feature.standing(),
-            place,
-            coverage: feature.coverage,
-            typical: feature.typical,
-            drift: feature.drift,
-            stderr: feature.stderr,
-            interval: feature.interval,
-            trust: feature.trust,
-        }
-    }
+/// Drifted first, then what is open, then what holds; the clearest signal first in each.
+fn sorted<'a>(found: impl Iterator<Item = (String, &'a Finding)>) -> Vec<Entry<'a>> {
+    // Standard errors between the drift and zero.
+    let signal = |finding: &Finding| {
+        let both = finding.drift.zip(finding.stderr);
+        let ratio = both.map_or(0.0, |(drift, stderr)| (drift / stderr).abs());
+        if ratio.is_nan() { 0.0 } else { ratio }
+    };
+    let entries = found.enumerate().map(|(place, (name, finding))| Entry { name, place, finding });
+    let mut entries: Vec<_> = entries.collect();
+    entries.sort_by(|Entry { finding: a, .. }, Entry { finding: b, .. }| {
+        a.standing().cmp(&b.standing()).then(signal(b).total_cmp(&signal(a)))
+    });
+    entries
+}
 
-    fn of_direction(place: usize, direction: &Direction, names: &[&str]) -> Self {
-        Self {
-            name: words::direction(&direction.weights, names, 2, 11),
-            standing: direction.standing(),
-            place,
-            coverage: direction.coverage,
-            typical: direction.typical,
-            drift: direction.drift,
-            stderr: direction.stderr,
-            interval: direction.interval,
-            trust: direction.trust,
-        }
-    }
-
-    /// Standard errors between the drift and zero.
-    fn signal(&self) -> f64 {
-        match (self.drift, self.stderr) {
-            (Some(drift), Some(stderr)) if drift != 0.0 && !(drift / stderr).is_nan() => {
-                (drift / stderr).abs()
-            }
-            _ => 0.0,
-        }
-    }
-
+impl Entry<'_> {
     /// The drift as a change of a typical reward.
     fn effect(&self) -> Option<f64> {
-        let effect = self.drift? * self.typical;
-        (effect.is_finite() && self.typical > 0.0).then_some(effect)
+        let effect = self.finding.drift? * self.finding.typical;
+        (effect.is_finite() && self.finding.typical > 0.0).then_some(effect)
     }
 
     fn row(&self) -> Row {
-        let bounded = |value: f64| if value.is_nan() { 0.0 } else { value.clamp(-LARGEST, LARGEST) };
-        let drift = self.effect().map_or(Drift::Unknown, |value| {
-            let [low, high] = self.interval.unwrap_or([self.drift.unwrap_or_default(); 2]).map(|end| {
-                let end = end * self.typical;
-                if end.is_nan() { value } else { end }
-            });
-            let (value, low, high) = (bounded(value), bounded(low), bounded(high));
-            Drift::Estimate { value, low: low.min(value), high: high.max(value) }
+        let Finding { typical, coverage, trust, interval, .. } = *self.finding;
+        let bounded = |value: f64| value.clamp(-LARGEST, LARGEST);
+        let drift = self.effect().map(|value| {
+            // Ends that are no numbers are the value itself.
+            let [low, high] = interval.unwrap_or([f64::NAN; 2]).map(|end| end * typical);
+            Interval { value: bounded(value), low: bounded(value.min(low)), high: bounded(value.max(high)) }
         });
-        let trust = if self.trust.is_nan() { 0.0 } else { self.trust.clamp(0.0, 1.0) };
-        Row { name: self.name.clone(), coverage: bounded(self.coverage).max(0.0), drift, trust }
+        let [coverage, trust] = [(coverage, LARGEST), (trust, 1.0)]
+            .map(|(value, most)| if value > 0.0 { value.min(most) } else { 0.0 });
+        Row { name: self.name.clone(), size: coverage, interval: drift, share: trust }
     }
 
     /// A stepwise test may see what a simultaneous interval does not exclude.
     fn disagrees(&self) -> bool {
-        let excludes = self.interval.is_some_and(|[low, high]| low > 0.0 || high < 0.0);
-        matches!(self.standing, Standing::Drifted | Standing::Slight) && self.interval.is_some() && !excludes
+        let touches = self.finding.interval.is_some_and(|[low, high]| !(low > 0.0 || high < 0.0));
+        self.finding.drifted == Some(true) && touches
     }
 }
 
-/// Drifted first, then what is open, then what holds; the clearest signal first in each.
-fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.sort_by(|a, b| {
-        a.standing.cmp(&b.standing).then(b.signal().total_cmp(&a.signal())).then(a.place.cmp(&b.place))
-    });
-    findings
-}
-
-fn figure(
-    findings: &[Finding],
-    audit: &Audit,
-    title: &str,
-    heading: &str,
-    many: &str,
-) -> Result<Block, Error> {
-    let shown = &findings[..findings.len().min(ROWS)];
+/// `heading` says what the entries are.
+fn figure(entries: &[Entry<'_>], audit: &Audit, heading: &str) -> Result<Block, Error> {
+    let what = heading.to_lowercase();
+    let shown = &entries[..entries.len().min(ROWS)];
     let level = share(1.0 - audit.level);
-    let directions = Directions {
-        title: title.to_owned(),
-        names: Heading::new(heading, ""),
-        coverage: Heading::new("Coverage", "rows of it alone"),
-        drift: Heading::new("Drift", format!("change of a typical reward, {level} interval")),
-        trust: Heading::new("Trust", "that the logs still hold"),
-        panels: vec![DirectionsPanel {
-            title: String::new(),
-            directions: shown.iter().map(Finding::row).collect(),
-        }],
-    };
-    let figure = DirectionsFigure::new(directions)?.with_margin(audit.margin * audit.noise);
-    let mut caption = format!("The intervals hold for all {many} together with probability {level}.");
-    if shown.len() < findings.len() {
-        let rest = findings.len() - shown.len();
-        caption = format!("The {ROWS} most important of {}; {rest} are left out. {caption}", findings.len());
+    let notes = [
+        "rows of it alone".to_owned(),
+        format!("change of a typical reward, {level} interval"),
+        "that the logs still hold".to_owned(),
+    ];
+    let title = format!("What has moved since the logs, by {what}");
+    let rows = shown.iter().map(Entry::row).collect();
+    let figure = directions_figure(title, heading, notes, audit.margin * audit.noise, rows);
+    let mut caption = format!("The intervals hold for all {what}s together with probability {level}.");
+    if shown.len() < entries.len() {
+        let rest = entries.len() - shown.len();
+        caption = format!("The {ROWS} most important of {}; {rest} are left out. {caption}", entries.len());
     }
-    if shown.iter().any(Finding::disagrees) {
+    if shown.iter().any(Entry::disagrees) {
         caption.push_str(
             " Where the verdict is drifted although the interval touches zero, the test goes step by step and \
              sees a little more than the interval.",
         );
     }
-    Ok(Block::Figure { svg: figure.svg(), caption })
+    Ok(Block::Figure { svg: figure.svg()?, caption })
 }
 
 /// Figure and table of the features, or what a pilot would add.
@@ -174,108 +113,76 @@ pub(super) fn features(audit: &Audit) -> Result<Vec<Block>, Error> {
     if audit.features.is_empty() {
         return Ok(vec![paragraph("The logs have no features.")]);
     }
-    let findings =
-        audit.features.iter().enumerate().map(|(place, feature)| Finding::of_feature(place, feature));
-    let findings = sorted(findings.collect());
-    Ok(vec![
-        paragraph(summary(&findings, pilot, audit.level)),
-        figure(&findings, audit, "What has moved since the logs, by feature", "Feature", "features")?,
-        table(&findings, audit),
-    ])
+    let entries = sorted(audit.features.iter().map(|feature| (feature.name.clone(), &feature.finding)));
+    let summary = paragraph(summary(&entries, pilot, audit.level));
+    Ok(vec![summary, figure(&entries, audit, "Feature")?, tested(&entries, audit)])
 }
 
 /// What has moved, in words.
-fn summary(findings: &[Finding], pilot: &PilotView, level: f64) -> String {
+fn summary(entries: &[Entry<'_>], pilot: &PilotView, level: f64) -> String {
     let names = |wanted: Standing| {
-        let found = findings.iter().filter(|finding| finding.standing == wanted);
-        found.map(|finding| finding.name.clone()).collect::<Vec<_>>()
+        let found = entries.iter().filter(|entry| entry.finding.standing() == wanted);
+        found.map(|entry| entry.name.clone()).collect::<Vec<_>>()
     };
     let drifted = names(Standing::Drifted);
-    let mut sentences = vec![match drifted.as_slice() {
+    let moved = match drifted.as_slice() {
         [] => "No feature shows a drift that matters.".to_owned(),
         [one] => format!("One feature has drifted: {one}."),
         _ => format!("{} features have drifted: {}.", drifted.len(), words::some_of(&drifted, 6)),
-    }];
-    match (names(Standing::Slight).len(), drifted.len()) {
-        (0, _) => {}
-        (1, 0) => sentences.push("One has moved, but too little to matter.".to_owned()),
-        (1, _) => sentences.push("One more has moved, but too little to matter.".to_owned()),
-        (few, 0) => sentences.push(format!("{few} have moved, but too little to matter.")),
-        (few, _) => sentences.push(format!("{few} more have moved, but too little to matter.")),
-    }
-    sentences.push(
-        "Drift is what a feature does to rewards now minus what it did in the logs. Where it has drifted, the \
-         logs mislead; where it holds, they count as if they were live; where it is undecided, more live data \
-         would tell."
-            .to_owned(),
-    );
-    if let Some(p_value) = pilot.p_value {
-        let refuted = if p_value <= level { "can be ruled out" } else { "cannot be ruled out" };
-        sentences.push(format!("That nothing has moved at all {refuted} ({}).", words::p_value(p_value)));
-    }
-    sentences.join(" ")
+    };
+    let more = if drifted.is_empty() { "" } else { " more" };
+    let slight = match names(Standing::Slight).len() {
+        0 => String::new(),
+        1 => format!(" One{more} has moved, but too little to matter."),
+        few => format!(" {few}{more} have moved, but too little to matter."),
+    };
+    let refuted = pilot.p_value.map_or(String::new(), |p_value| {
+        let can = if p_value <= level { "can" } else { "cannot" };
+        format!(" That nothing has moved at all {can} be ruled out ({}).", words::p_value(p_value))
+    });
+    format!(
+        "{moved}{slight} Drift is what a feature does to rewards now minus what it did in the logs. Where it has \
+         drifted, the logs mislead; where it holds, they count as if they were live; where it is undecided, more \
+         live data would tell.{refuted}"
+    )
 }
 
-fn table(findings: &[Finding], audit: &Audit) -> Block {
-    let budgets = budgets(audit);
-    let row = |finding: &Finding| {
-        let drift = finding
-            .drift
-            .map_or(NONE.to_owned(), |drift| with_error(drift, finding.stderr.unwrap_or(f64::NAN)));
-        vec![
-            finding.name.clone(),
-            finding.standing.word().to_owned(),
-            drift,
-            finding.effect().map_or(NONE.to_owned(), |effect| change(effect, audit.noise)),
-            amount(finding.coverage),
-            percent(finding.trust),
-            allowance(budgets.as_ref().map(|budgets| budgets[finding.place])),
-        ]
+/// A heading, and what stands under it in each row.
+type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
+
+/// What the columns say of each row, under their headings.
+fn table<T>(caption: String, rows: &[T], columns: &[Column<'_, T>]) -> Table {
+    let row = |row: &T| columns.iter().map(|(_, cell)| cell(row)).collect();
+    let header = columns.iter().map(|(heading, _)| (*heading).to_owned()).collect();
+    Table { caption, header, rows: rows.iter().map(row).collect() }
+}
+
+fn tested(entries: &[Entry<'_>], audit: &Audit) -> Block {
+    let allowances = allowances(audit);
+    let drift = |&Finding { drift, stderr, .. }: &Finding| {
+        drift.map_or(NONE.to_owned(), |drift| with_error(drift, stderr.unwrap_or(f64::NAN)))
     };
-    let header = [
-        "Feature",
-        "Verdict",
-        "Drift ± standard error",
-        "Effect on reward",
-        "Coverage in rows",
-        "Trust",
-        "Allowed drift",
-    ];
-    let all =
-        if findings.len() > ROWS { format!("All {} features. ", findings.len()) } else { String::new() };
-    let table = Table {
-        caption: all
-            + "Drift is for one unit of the column, its effect on a reward for a typical size of it. Coverage: rows of \
+    let effect = |effect: Option<f64>| effect.map_or(NONE.to_owned(), |effect| change(effect, audit.noise));
+    let all = if entries.len() > ROWS { format!("All {} features. ", entries.len()) } else { String::new() };
+    let table = table(
+        all + "Drift is for one unit of the column, its effect on a reward for a typical size of it. Coverage: rows of \
                this feature alone that would tell as much as the logs. Allowed drift: what the certificate permits.",
-        header: header.map(str::to_owned).to_vec(),
-        rows: findings.iter().map(row).collect(),
-    };
-    let tones = findings.iter().map(|finding| tone(finding.standing)).collect();
+        entries,
+        &[
+            ("Feature", &|entry| entry.name.clone()),
+            ("Verdict", &|entry| entry.finding.standing().word().to_owned()),
+            ("Drift ± standard error", &|entry| drift(entry.finding)),
+            ("Effect on reward", &|entry| effect(entry.effect())),
+            ("Coverage in rows", &|entry| amount(entry.finding.coverage)),
+            ("Trust", &|entry| percent(entry.finding.trust)),
+            ("Allowed drift", &|entry| allowances[entry.place].clone()),
+        ],
+    );
+    let tones = entries.iter().map(|entry| tone(entry.finding.standing())).collect();
     Block::Badges { table, column: 1, tones }
 }
 
 fn untested(audit: &Audit) -> Vec<Block> {
-    let budgets = budgets(audit);
-    let mut order: Vec<usize> = (0..audit.features.len()).collect();
-    order.sort_by(|&a, &b| audit.features[a].coverage.total_cmp(&audit.features[b].coverage));
-    let row = |&place: &usize| {
-        let feature = &audit.features[place];
-        vec![
-            feature.name.clone(),
-            number(feature.estimate),
-            amount(feature.coverage),
-            allowance(budgets.as_ref().map(|budgets| budgets[place])),
-        ]
-    };
-    let header = ["Feature", "Logged coefficient", "Coverage in rows", "Allowed drift"];
-    let table = Table {
-        caption:
-            "What the logs say, the least covered feature first. Coverage: rows of this feature alone that \
-                  would tell as much as the logs."
-                .to_owned(),
-        header: header.map(str::to_owned).to_vec(),
-        rows: order.iter().map(row).collect(),
-    };
     let mut blocks = vec![
         paragraph(
             "Nothing here says whether the logs still hold: that takes live data. A pilot is a small set of live \
@@ -285,50 +192,51 @@ fn untested(audit: &Audit) -> Vec<Block> {
         ),
         Block::Code("truenorth audit SUMMARY --pilot FILE".to_owned()),
     ];
-    if !audit.features.is_empty() {
-        blocks.push(Block::Table(table));
+    let mut features: Vec<_> = audit.features.iter().zip(allowances(audit)).collect();
+    features.sort_by(|(a, _), (b, _)| a.finding.coverage.total_cmp(&b.finding.coverage));
+    let caption = "What the logs say, the least covered feature first. Coverage: rows of this feature alone that \
+                   would tell as much as the logs.";
+    if !features.is_empty() {
+        blocks.push(Block::Table(table(
+            caption.to_owned(),
+            &features,
+            &[
+                ("Feature", &|(feature, _)| feature.name.clone()),
+                ("Logged coefficient", &|(feature, _)| number(feature.estimate)),
+                ("Coverage in rows", &|(feature, _)| amount(feature.finding.coverage)),
+                ("Allowed drift", &|(_, allowance)| allowance.clone()),
+            ],
+        )));
     }
     blocks
 }
 
 /// Figure of the eigen-directions.
 pub(super) fn directions(audit: &Audit) -> Result<Vec<Block>, Error> {
-    let names: Vec<&str> = audit.features.iter().map(|feature| feature.name.as_str()).collect();
-    let directions = audit.directions.iter().enumerate();
-    let findings: Vec<Finding> =
-        directions.map(|(place, direction)| Finding::of_direction(place, direction, &names)).collect();
-    let findings = sorted(findings);
+    let names = names(audit);
+    let name = |weights: &[f64]| words::direction(weights, &names, 2, 11);
+    let entries = sorted(audit.directions.iter().map(|found| (name(&found.weights), &found.finding)));
     let text = format!(
         "Features that move together in the logs are hard to tell apart, and their drifts with them. Along the \
          directions below, each a mix of features, the logs' errors do not mix. Of {}: {}.",
-        words::counted(findings.len() as u64, "direction"),
-        tally(findings.iter().map(|finding| finding.standing)),
+        words::counted(entries.len() as u64, "direction"),
+        tally(entries.iter().map(|entry| entry.finding)),
     );
-    let title = "What has moved since the logs, by direction";
-    Ok(vec![paragraph(text), figure(&findings, audit, title, "Direction", "directions")?])
+    Ok(vec![paragraph(text), figure(&entries, audit, "Direction")?])
 }
 
-fn allowance(budget: Option<f64>) -> String {
-    match budget {
-        Some(budget) if budget.is_finite() => format!("± {}", number(budget)),
-        _ => NONE.to_owned(),
+/// What the certificate allows each feature, for a table.
+fn allowances(audit: &Audit) -> Vec<String> {
+    match budgets(audit) {
+        Some(budgets) => budgets.into_iter().map(|budget| format!("± {}", number(budget))).collect(),
+        None => vec![NONE.to_owned(); audit.features.len()],
     }
 }
 
-/// The largest drift of each feature that the certificate allows: ρ √(M⁻¹)ᵢᵢ.
+/// The largest drift of each feature that the certificate allows: ρ √(M⁻¹)ᵢᵢ, of an M that is diagonal.
 pub(super) fn budgets(audit: &Audit) -> Option<Vec<f64>> {
-    let (rows, dimension) = (&audit.certificate.matrix, audit.features.len());
-    if rows.len() != dimension || rows.iter().any(|row| row.len() != dimension) || dimension == 0 {
-        return None;
-    }
-    // Columns of very different units: a matrix with ones on its diagonal is better to invert.
-    let roots: Vec<f64> = (0..dimension).map(|i| rows[i][i].sqrt()).collect();
-    if !roots.iter().all(|root| root.is_normal()) {
-        return None;
-    }
-    let matrix = DMatrix::from_fn(dimension, dimension, |i, j| rows[i][j] / roots[i] / roots[j]);
-    let inverse = matrix.cholesky()?.inverse();
-    let budgets: Vec<f64> =
-        (0..dimension).map(|i| audit.certificate.rho * inverse[(i, i)].sqrt() / roots[i]).collect();
-    budgets.iter().all(|budget| budget.is_finite()).then_some(budgets)
+    let CertificateView { matrix, rho } = &audit.certificate;
+    let root = |i: usize| Some(matrix.get(i)?.get(i)?.sqrt()).filter(|root| root.is_normal());
+    let budget = |i: usize| Some(rho / root(i)?).filter(|budget| budget.is_finite());
+    (0..audit.features.len()).map(budget).collect()
 }

@@ -1,4 +1,4 @@
-use truenorth::{Certificate, Matrix, RidgeStatistic};
+use truenorth::{Certificate, RidgeStatistic};
 use truenorth_audit::{Options, Pilot, Use, audit};
 
 use crate::support::{Rows, audited, drifted, names};
@@ -20,13 +20,14 @@ fn two_indicators_by_hand() {
     let logs = indicators(5000, [1.0, 2.0]).statistic(2);
     let pilot = indicators(200, [1.0, 3.0]).pilot();
     let audit = audited(&logs, Some(&pilot));
-    let [a, b] = [&audit.features[0], &audit.features[1]];
-    assert!((a.estimate - 1.0).abs() < 1e-12 && (b.estimate - 2.0).abs() < 1e-12);
+    let [a, b] = [&audit.features[0].finding, &audit.features[1].finding];
+    assert!((audit.features[0].estimate - 1.0).abs() < 1e-12);
+    assert!((audit.features[1].estimate - 2.0).abs() < 1e-12);
     assert!((audit.norm - 5f64.sqrt()).abs() < 1e-12);
     assert!((audit.noise - (10_000f64 / 9998.0).sqrt()).abs() < 1e-9);
     // A_jj = 5000 and h_j = ½: as 10,000 rows of a column whose mean square is ½.
     assert!((a.coverage - 10_000.0).abs() < 1e-6 && (audit.effective_dimension - 2.0).abs() < 1e-9);
-    assert!((audit.directions[0].coverage - 10_000.0).abs() < 1e-6);
+    assert!((audit.directions[0].finding.coverage - 10_000.0).abs() < 1e-6);
     // HC3 of a mean: Σ e² / (1 - 1/n)² / n², and the logs' σ²/n times what HC3 is above equal errors.
     let live = 200.0 / (1.0 - 1.0 / 200f64).powi(2) / 200f64.powi(2);
     let even = 400.0 / 398.0 / 200.0;
@@ -57,9 +58,9 @@ fn two_indicators_by_hand() {
         "Use some of the logs: 1 of 2 features has drifted in 400 live rows (x1)"
     );
     // Budgets |Δ| + c se, and a drift that the certificate holds.
-    let matrix = Matrix::from_fn(2, 2, |i, j| audit.certificate.matrix[i][j]);
-    assert!((matrix[(1, 1)] - high.powi(-2)).abs() < 1e-9);
-    assert!(Certificate::new(matrix, audit.certificate.rho).unwrap().admits(&[0.0, 1.0]).unwrap());
+    let matrix = audit.certificate.matrix.concat();
+    assert!((matrix[3] - high.powi(-2)).abs() < 1e-9);
+    assert!(Certificate::from_matrix(&matrix, audit.certificate.rho).unwrap().admits(&[0.0, 1.0]).unwrap());
     assert!((audit.worth.unbiased - 10_000.0).abs() < 1e-6);
     assert!(audit.worth_rounds < 0.6 * audit.worth.unbiased && audit.worth_rounds > 10.0);
 }
@@ -75,10 +76,13 @@ fn units_of_the_columns_come_back() {
     let pilot = scaled(indicators(90, [1.0, 3.0])).pilot();
     let audit = audit(&logs, &names(2), 0.125, Some(&pilot), &Options::default()).unwrap();
     for (a, b) in plain.features.iter().zip(&audit.features) {
-        assert!((a.estimate - b.estimate).abs() < 1e-12 && (a.coverage - b.coverage).abs() < 1e-9);
+        assert!((a.estimate - b.estimate).abs() < 1e-12);
+        let [a, b] = [a.finding, b.finding];
+        assert!((a.coverage - b.coverage).abs() < 1e-9);
         assert!((a.stderr.unwrap() - b.stderr.unwrap()).abs() < 1e-12 && (a.trust - b.trust).abs() < 1e-12);
     }
     for (a, b) in plain.directions.iter().zip(&audit.directions) {
+        let [a, b] = [a.finding, b.finding];
         assert!((a.drift.unwrap().abs() - b.drift.unwrap().abs()).abs() < 1e-12);
         assert!((a.trust - b.trust).abs() < 1e-12 && a.equivalent == b.equivalent);
     }
@@ -98,13 +102,10 @@ fn without_a_pilot_the_stated_drift_counts() {
     let expected = noise / (0.5 * (noise / 50.0 + 1.125));
     assert!((audit.worth.under_stated_drift - expected).abs() < 1e-9);
     assert!((audit.worth_rounds - expected).abs() < 1e-9 && audit.worth.after_pilot.is_none());
-    assert!(audit.verdict.usable == Use::Some && audit.verdict.sentence.contains("--pilot"));
-    assert!(
-        audit
-            .features
-            .iter()
-            .all(|f| f.drift.is_none() && f.drifted.is_none() && (f.trust - 0.5).abs() < 1e-15)
-    );
+    assert!(audit.verdict.usable == Use::Some && audit.verdict.sentence.contains("bring a pilot"));
+    assert!(audit.features.iter().all(|f| f.finding.drift.is_none()
+        && f.finding.drifted.is_none()
+        && (f.finding.trust - 0.5).abs() < 1e-15));
     assert!(audit.pilot.is_none() && audit.bounds.is_some());
     let pair = audit.pair.unwrap();
     assert!(pair.live.is_none() && pair.names[0].starts_with("direction 2 (mostly x"));
@@ -138,23 +139,23 @@ fn logs_that_hold_are_used_and_the_power_is_told() {
 
 #[test]
 fn bounds_are_those_of_the_library() {
-    use truenorth::theory::{AlignedBias, PooledRadius, Spectrum, spectral_bound};
-    use truenorth::{CertificateRule, Policy, Preset};
+    use truenorth::{Policy, Preset};
+    use truenorth_paper::path;
+    use truenorth_paper::theory::{Spectrum, alignment, bias_scale, spectral_bound};
 
     let rows = indicators(300, [0.2, 0.4]);
     let logs = rows.statistic(2);
     let options = Options { drift: Some(0.01), ..Options::default() };
     let audit = audit(&logs, &names(2), 1.0, None, &options).unwrap();
-    let mut params = Preset::EllipsoidalMinUcb.params(2).unwrap();
     let certificate = Certificate::isotropic(2, 0.01).unwrap();
-    (params.offline, params.certificate) = (logs, CertificateRule::Fixed(certificate.clone()));
-    (params.noise, params.norm_bound) = (Some(audit.noise), Some(2.0 * audit.norm));
-    (params.delta, params.horizon) = (options.level, Some(options.horizon));
-    let policy = Policy::new(params).unwrap();
-    let bias = AlignedBias::of(policy.offline().precision(), certificate.matrix(), 0.01).unwrap();
-    let radius = PooledRadius::new(*policy.path().unwrap().radius()).unwrap();
-    let spectrum = Spectrum::of(policy.offline().precision()).unwrap();
-    let expected = spectral_bound(&spectrum, &radius, &bias, options.horizon).unwrap().regret;
+    let settings = Policy::builder(2).preset(Preset::EllipsoidalMinUcb).logs(logs);
+    let settings = settings.certificate(certificate.clone()).noise(audit.noise).norm_bound(2.0 * audit.norm);
+    let policy = settings.delta(options.level).horizon(options.horizon).build().unwrap();
+    let precision = policy.offline().precision();
+    let bias = bias_scale(0.01, alignment(precision, certificate.matrix()).unwrap()).unwrap();
+    let path = path(&policy).unwrap();
+    let spectrum = Spectrum::of(precision).unwrap();
+    let expected = spectral_bound(&spectrum, path.radius(), bias, options.horizon).unwrap().regret;
     let found = audit.bounds.unwrap();
     assert!((found.with_logs / expected - 1.0).abs() < 1e-9, "{} against {expected}", found.with_logs);
     assert_eq!(found.logs_pay, found.with_logs <= found.without_logs);

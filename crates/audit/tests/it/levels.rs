@@ -43,7 +43,7 @@ fn drifted(live: [f64; LEVELS], seen: usize) -> Vec<Option<bool>> {
     let names = ["intercept", "a", "b", "c", "d"].map(str::to_owned);
     let pilot = Pilot::Rows { features, rewards, rounds: None };
     let found = audit(&logs, &names, 1.0, Some(&pilot), &Options::default()).unwrap();
-    found.features.iter().map(|feature| feature.drifted).collect()
+    found.features.iter().map(|feature| feature.finding.drifted).collect()
 }
 
 #[test]

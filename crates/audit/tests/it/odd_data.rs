@@ -22,14 +22,14 @@ fn finite(audit: &Audit) {
     ];
     numbers.extend(audit.certificate.matrix.iter().flatten());
     for f in &audit.features {
-        numbers.extend([f.estimate, f.coverage, f.trust, f.typical]);
-        numbers.extend([f.drift, f.stderr, f.p_value].into_iter().flatten());
-        numbers.extend(f.interval.into_iter().flatten());
+        numbers.extend([f.estimate, f.finding.coverage, f.finding.trust, f.finding.typical]);
+        numbers.extend([f.finding.drift, f.finding.stderr, f.finding.p_value].into_iter().flatten());
+        numbers.extend(f.finding.interval.into_iter().flatten());
     }
     for f in &audit.directions {
-        numbers.extend([f.coverage, f.trust, f.typical]);
-        numbers.extend(f.interval.into_iter().flatten());
-        numbers.extend([f.drift, f.stderr, f.p_value].into_iter().flatten());
+        numbers.extend([f.finding.coverage, f.finding.trust, f.finding.typical]);
+        numbers.extend(f.finding.interval.into_iter().flatten());
+        numbers.extend([f.finding.drift, f.finding.stderr, f.finding.p_value].into_iter().flatten());
         numbers.extend(&f.weights);
     }
     numbers.extend(audit.pilot.iter().flat_map(|p| [p.noise, p.p_value.unwrap_or(0.0)]));
@@ -44,7 +44,8 @@ fn finite(audit: &Audit) {
     for (j, row) in audit.certificate.matrix.iter().enumerate() {
         assert!(row[j] > 0.0);
     }
-    let probabilities = audit.features.iter().flat_map(|f| [Some(f.trust), f.p_value]).flatten();
+    let probabilities =
+        audit.features.iter().flat_map(|f| [Some(f.finding.trust), f.finding.p_value]).flatten();
     assert!(probabilities.into_iter().all(|p| (0.0..=1.0).contains(&p)));
     assert!(audit.verdict.sentence.ends_with('.') && !audit.verdict.sentence.contains("NaN"));
     assert!(audit.advice.iter().all(|sentence| sentence.ends_with('.') && !sentence.contains("NaN")));
@@ -83,7 +84,9 @@ fn empty_logs_and_empty_pilots() {
     for pilot in [Rows::default().pilot(), Pilot::Statistic(empty.clone())] {
         checked(&empty, Some(&pilot));
         let audit = checked(&usual(100, 3).statistic(3), Some(&pilot));
-        assert!(audit.features.iter().all(|f| f.drift.is_none()) && audit.verdict.usable == Use::Some);
+        assert!(
+            audit.features.iter().all(|f| f.finding.drift.is_none()) && audit.verdict.usable == Use::Some
+        );
         assert!(audit.verdict.sentence.contains("the pilot's 0 rows are too few to tell"));
         assert_eq!(audit.pilot.unwrap().independent, 0);
     }
@@ -114,10 +117,12 @@ fn levels_with_an_intercept_and_columns_of_zeros() {
         })
     };
     let audit = checked(&levels(900, 0.0).statistic(6), Some(&levels(300, 2.0).pilot()));
-    let known: Vec<bool> = audit.features.iter().map(|f| f.drift.is_some()).collect();
+    let known: Vec<bool> = audit.features.iter().map(|f| f.finding.drift.is_some()).collect();
     assert_eq!(known, [true, true, true, true, true, false]);
-    assert_eq!(audit.features[4].drifted, Some(true));
-    assert!(audit.features[..4].iter().all(|f| f.coverage > 100.0 && f.drifted == Some(false)));
+    assert_eq!(audit.features[4].finding.drifted, Some(true));
+    assert!(
+        audit.features[..4].iter().all(|f| f.finding.coverage > 100.0 && f.finding.drifted == Some(false))
+    );
     assert!(
         audit.advice.iter().any(|s| s.starts_with("Drop one of x0, x1, x2, x3 if")),
         "{:?}",
@@ -125,9 +130,9 @@ fn levels_with_an_intercept_and_columns_of_zeros() {
     );
     assert!(audit.advice.iter().any(|s| s.starts_with("Drop x5")));
     // Four directions are identified, of which only one has drifted.
-    assert_eq!(audit.directions.iter().filter(|d| d.drift.is_some()).count(), 4);
+    assert_eq!(audit.directions.iter().filter(|d| d.finding.drift.is_some()).count(), 4);
     let held = checked(&levels(900, 0.0).statistic(6), Some(&levels(300, 0.0).pilot()));
-    assert!(held.features.iter().all(|f| f.drifted != Some(true)));
+    assert!(held.features.iter().all(|f| f.finding.drifted != Some(true)));
     // A column that only live rows have, and one that only the logs have.
     let one = |n, j: usize| {
         let mut rows = usual(n, 4);
@@ -135,8 +140,8 @@ fn levels_with_an_intercept_and_columns_of_zeros() {
         rows
     };
     let audit = checked(&one(500, 3).statistic(4), Some(&one(300, 2).pilot()));
-    assert!(audit.features[2].drift.is_none() && audit.features[3].drift.is_none());
-    assert!(audit.features[0].drift.is_some());
+    assert!(audit.features[2].finding.drift.is_none() && audit.features[3].finding.drift.is_none());
+    assert!(audit.features[0].finding.drift.is_some());
 }
 
 #[test]
@@ -144,18 +149,27 @@ fn identical_rows_and_rewards_without_noise() {
     let same = |n| rows(n, |i| (vec![0.5, 0.5], wave(i, 3)));
     let audit = checked(&same(100).statistic(2), Some(&same(50).pilot()));
     // What can be known of either is their sum.
-    assert!((audit.features[0].drift.unwrap() - audit.features[1].drift.unwrap()).abs() < 1e-12);
+    assert!(
+        (audit.features[0].finding.drift.unwrap() - audit.features[1].finding.drift.unwrap()).abs() < 1e-12
+    );
     let four = |n| rows(n, |i| (vec![0.5; 5], wave(i, 3)));
     let audit = checked(&four(100).statistic(5), Some(&four(50).pilot()));
-    assert!(audit.features.iter().all(|f| f.drift.is_none()));
-    assert!(audit.directions[0].drift.is_some());
+    assert!(audit.features.iter().all(|f| f.finding.drift.is_none()));
+    assert!(audit.directions[0].finding.drift.is_some());
     for (logs, live) in [(0.0, 0.0), (2.0, 2.0), (0.0, 2.0), (2.0, 2.5)] {
         let exact = |n, slope: f64| rows(n, |i| (vec![1.0, wave(i, 1)], slope * wave(i, 1) + slope));
         for pilot in [exact(100, live).pilot(), Pilot::Statistic(exact(100, live).statistic(2))] {
             let audit = checked(&exact(400, logs).statistic(2), Some(&pilot));
             let expected = live - logs > 0.1;
-            assert!(audit.features.iter().all(|f| f.drifted == Some(expected)), "{logs} {live}: {audit:#?}");
-            assert!(audit.features.iter().all(|f| (f.trust < 0.1) == expected), "{:?}", audit.features);
+            assert!(
+                audit.features.iter().all(|f| f.finding.drifted == Some(expected)),
+                "{logs} {live}: {audit:#?}"
+            );
+            assert!(
+                audit.features.iter().all(|f| (f.finding.trust < 0.1) == expected),
+                "{:?}",
+                audit.features
+            );
         }
     }
 }
@@ -174,7 +188,11 @@ fn sizes_from_1e_30_to_1e50() {
         for live in [0.2, 0.9] {
             let audit = checked(&sized(500, 0.2).statistic(3), Some(&sized(200, live).pilot()));
             if feature > 1e-50 {
-                assert_eq!(audit.features[1].drifted, Some(live > 0.5), "{feature} {reward}: {audit:#?}");
+                assert_eq!(
+                    audit.features[1].finding.drifted,
+                    Some(live > 0.5),
+                    "{feature} {reward}: {audit:#?}"
+                );
             }
             checked(&sized(500, 0.2).statistic(3), None);
         }
@@ -189,8 +207,7 @@ fn sizes_from_1e_30_to_1e50() {
 
 #[test]
 fn sums_that_no_rows_have() {
-    use truenorth::Matrix;
-    let indefinite = Matrix::from_row_slice(2, 2, &[1.0, 5.0, 5.0, -1.0]);
+    let indefinite = [1.0, 5.0, 5.0, -1.0];
     for (count, squares) in [(0, 1.0), (10, 0.0), (10, 1e50), (u64::MAX, 3.0)] {
         let odd = RidgeStatistic::from_sums(count, &indefinite, &[1e50, -3.0], squares).unwrap();
         checked(&odd, None);

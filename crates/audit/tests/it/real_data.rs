@@ -36,14 +36,14 @@ fn audited(folder: &str, reward: &str) -> Option<Audit> {
             "{:22} {:9.4} drift {:8.4} se {:.4} z {:6.1} p {:.2e} drifted {} equivalent {:?} trust {:.3} rows {:.0}",
             f.name,
             f.estimate,
-            f.drift.unwrap(),
-            f.stderr.unwrap(),
-            f.drift.unwrap() / f.stderr.unwrap(),
-            f.p_value.unwrap(),
-            f.drifted.unwrap(),
-            f.equivalent,
-            f.trust,
-            f.coverage
+            f.finding.drift.unwrap(),
+            f.finding.stderr.unwrap(),
+            f.finding.drift.unwrap() / f.finding.stderr.unwrap(),
+            f.finding.p_value.unwrap(),
+            f.finding.drifted.unwrap(),
+            f.finding.equivalent,
+            f.finding.trust,
+            f.finding.coverage
         );
     }
     Some(audit)
@@ -51,7 +51,7 @@ fn audited(folder: &str, reward: &str) -> Option<Audit> {
 
 fn z(audit: &Audit, name: &str) -> f64 {
     let feature = audit.features.iter().find(|feature| feature.name == name).unwrap();
-    feature.drift.unwrap() / feature.stderr.unwrap()
+    feature.finding.drift.unwrap() / feature.finding.stderr.unwrap()
 }
 
 #[test]

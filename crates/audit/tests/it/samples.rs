@@ -1,7 +1,8 @@
 //! Audits made by hand: what pages have to cope with.
 
 use truenorth_audit::{
-    Audit, Bounds, CertificateView, Direction, Feature, Pair, PairEstimate, PilotView, Use, Verdict, Worth,
+    Audit, Bounds, CertificateView, Direction, Feature, Finding, Pair, PairEstimate, PilotView, Use, Verdict,
+    Worth,
 };
 
 const BIKES: [&str; 15] = [
@@ -135,14 +136,17 @@ pub(crate) fn extreme() -> Audit {
     let sizes = [1e-30, 1e30, 1.0, 1e-17, 1e17, 1e-300, 1e300, 0.0];
     let features = sizes.iter().enumerate().map(|(i, &size)| {
         let mut feature = feature(&format!("size {size:e}"), i, Some((size, 0.1 * size, i % 2 == 0)));
-        (feature.estimate, feature.coverage, feature.typical) = (size, size, 1.0 / size);
+        feature.estimate = size;
+        (feature.finding.coverage, feature.finding.typical) = (size, 1.0 / size);
         feature
     });
     let mut features: Vec<Feature> = features.collect();
     for (i, value) in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY].into_iter().enumerate() {
         let mut feature = feature("no number", i, Some((value, value, false)));
-        (feature.estimate, feature.coverage, feature.typical, feature.trust) = (value, value, value, value);
-        feature.interval = Some([value, value]);
+        feature.estimate = value;
+        let interval = Some([value, value]);
+        feature.finding =
+            Finding { coverage: value, typical: value, trust: value, interval, ..feature.finding };
         features.push(feature);
     }
     let mut audit = audit(features, true);
@@ -191,36 +195,32 @@ fn wave(i: usize) -> f64 {
 fn feature(name: &str, i: usize, drift: Option<(f64, f64, bool)>) -> Feature {
     let coverage = 9000.0 * (-0.35 * (i % 15) as f64).exp() * (1.0 + 0.3 * wave(i));
     let typical = 0.4 + 0.3 * wave(i).abs();
-    let Some((drift, stderr, drifted)) = drift else {
-        return Feature {
-            name: name.to_owned(),
-            estimate: wave(i),
-            typical,
-            coverage,
-            drift: None,
-            stderr: None,
-            interval: None,
-            p_value: None,
-            drifted: None,
-            equivalent: None,
-            trust: 0.5,
-        };
-    };
-    let ends = [drift - 3.0 * stderr, drift + 3.0 * stderr];
-    let equivalent = typical * ends[0].abs().max(ends[1].abs()) < 0.2 * 0.31;
-    Feature {
-        name: name.to_owned(),
-        estimate: wave(i),
+    let mut finding = Finding {
         typical,
         coverage,
-        drift: Some(drift),
-        stderr: Some(stderr),
-        interval: Some(ends),
-        p_value: Some(if drifted { 1e-9 } else { 0.4 }),
-        drifted: Some(drifted),
-        equivalent: Some(equivalent),
-        trust: if drifted { 0.002 } else { 0.5 + 0.4999 * f64::from(u8::from(equivalent)) },
+        drift: None,
+        stderr: None,
+        interval: None,
+        p_value: None,
+        drifted: None,
+        equivalent: None,
+        trust: 0.5,
+    };
+    if let Some((drift, stderr, drifted)) = drift {
+        let ends = [drift - 3.0 * stderr, drift + 3.0 * stderr];
+        let equivalent = typical * ends[0].abs().max(ends[1].abs()) < 0.2 * 0.31;
+        finding = Finding {
+            drift: Some(drift),
+            stderr: Some(stderr),
+            interval: Some(ends),
+            p_value: Some(if drifted { 1e-9 } else { 0.4 }),
+            drifted: Some(drifted),
+            equivalent: Some(equivalent),
+            trust: if drifted { 0.002 } else { 0.5 + 0.4999 * f64::from(u8::from(equivalent)) },
+            ..finding
+        };
     }
+    Feature { name: name.to_owned(), estimate: wave(i), finding }
 }
 
 fn audit(features: Vec<Feature>, tested: bool) -> Audit {
@@ -229,22 +229,11 @@ fn audit(features: Vec<Feature>, tested: bool) -> Audit {
         let mut weights = vec![0.02 / (dimension as f64).sqrt(); dimension];
         weights[place] = 0.83;
         weights[(place + 3) % dimension] += -0.5;
-        let Feature { drift, stderr, interval, p_value, drifted, equivalent, trust, .. } = features[place];
-        Direction {
-            weights,
-            typical: 0.5,
-            coverage: 12_000.0 * (-9.0 * place as f64 / dimension as f64).exp(),
-            drift,
-            stderr,
-            interval,
-            p_value,
-            drifted,
-            equivalent,
-            trust,
-        }
+        let coverage = 12_000.0 * (-9.0 * place as f64 / dimension as f64).exp();
+        Direction { weights, finding: Finding { typical: 0.5, coverage, ..features[place].finding } }
     };
     let matrix = (0..dimension).map(|i| {
-        let budget = features[i].drift.map_or(0.3, |drift| drift.abs() + 0.03);
+        let budget = features[i].finding.drift.map_or(0.3, |drift| drift.abs() + 0.03);
         (0..dimension).map(|j| if i == j { 1.0 / (budget * budget) } else { 0.0 }).collect()
     });
     let near = |estimate: [f64; 2], x: f64, y: f64, tilt: f64| PairEstimate {

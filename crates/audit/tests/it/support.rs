@@ -38,7 +38,7 @@ pub(crate) fn audited(logs: &RidgeStatistic, pilot: Option<&Pilot>) -> Audit {
 }
 
 pub(crate) fn drifted(audit: &Audit) -> Vec<&str> {
-    audit.features.iter().filter(|f| f.drifted == Some(true)).map(|f| f.name.as_str()).collect()
+    audit.features.iter().filter(|f| f.finding.drifted == Some(true)).map(|f| f.name.as_str()).collect()
 }
 
 /// Whether the certificate allows this drift.

@@ -1,6 +1,6 @@
 //! What a page says.
 
-use truenorth_audit::{Audit, Feature, Pair, Use, page};
+use truenorth_audit::{Audit, Feature, Finding, Pair, Use, page};
 
 use crate::samples;
 
@@ -111,9 +111,9 @@ fn every_verdict_has_its_words() {
         (None, None, "not tested"),
     ];
     for (feature, (drifted, equivalent, _)) in audit.features.iter_mut().zip(cases) {
-        (feature.drifted, feature.equivalent, feature.trust) = (drifted, equivalent, 0.4);
+        feature.finding = Finding { drifted, equivalent, trust: 0.4, ..feature.finding };
         if drifted.is_none() {
-            (feature.drift, feature.stderr, feature.interval) = (None, None, None);
+            feature.finding = Finding { drift: None, stderr: None, interval: None, ..feature.finding };
         }
     }
     let rows = rows(&html(&audit));

@@ -98,7 +98,7 @@ fn text_tells_verdict_table_and_advice() {
     assert_snapshot!(scratch.prints("audit logs.tn"), @r"
     Use some of the logs, with care: their 400 rows cover 3 features (least of all y, as 397 rows
     would) and are worth about 400 live rounds if nothing has drifted, but 0.5 under a drift of
-    0.369; bring live data with --pilot to find out.
+    0.369; bring a pilot, a little live data, to find out.
 
     feature  rows' worth
     x                399
@@ -111,7 +111,9 @@ fn text_tells_verdict_table_and_advice() {
     The paper's bounds for 20,000 rounds of 5 actions: 157,534 with the logs, 19,639 without; its
     condition for logs that pay does not hold.
 
-    * Bring live data with --pilot: what has drifted cannot be seen in the logs.
+    * Bring a pilot, a little live data: what has drifted cannot be seen in the logs.
+
+    next: truenorth audit logs.tn --pilot LIVE_ROWS
     ");
 }
 

@@ -3,10 +3,9 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use flate2::Compression;
@@ -15,7 +14,7 @@ use insta::assert_snapshot;
 use parquet::arrow::ArrowWriter;
 use serde_json::Value;
 
-use crate::support::{text, truenorth};
+use crate::support::{Scratch, shared_data, text, truenorth};
 
 const FEATURES: [&str; 3] = ["f_a", "f_b", "f_c"];
 const LOGGED: [f64; 3] = [0.6, -0.4, 0.5];
@@ -107,33 +106,24 @@ fn parquet(rows: &[Row]) -> Vec<u8> {
     bytes
 }
 
-/// A folder of its own for each test, removed at the end.
-struct Folder(PathBuf);
-
-static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+/// A folder of its own for each test.
+struct Folder(Scratch);
 
 impl Folder {
-    fn new() -> Self {
-        let (process, number) = (std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(format!("truenorth-compare-{process}-{number}"));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
     /// With the logs in `offline.csv` and the live rounds in `online.csv`.
     fn filled() -> Self {
-        let (folder, (logs, live)) = (Self::new(), data());
+        let (folder, (logs, live)) = (Self(Scratch::new()), data());
         folder.write("offline.csv", csv(&logs));
         folder.write("online.csv", csv(&live));
         folder
     }
 
     fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        fs::write(self.0.join(name), content).unwrap();
+        self.0.write(name, content);
     }
 
     fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
+        self.0.path(name).to_str().unwrap().to_owned()
     }
 
     /// Compares on two files of the folder; without logs if their name is empty.
@@ -170,24 +160,18 @@ impl Folder {
     fn says(&self, offline: &str, online: &str, more: &[&str]) -> String {
         let out = self.path("out");
         let output = self.compare(offline, online, &[more, &["--out", &out]].concat());
-        let message = text(&output.stderr).replace(self.0.to_str().unwrap(), "DIR");
+        let message = text(&output.stderr).replace(self.path("").trim_end_matches('/'), "DIR");
         assert_eq!(output.status.code(), Some(2), "{message}");
         assert!(output.stdout.is_empty() && !Path::new(&out).exists(), "{message}");
         message
     }
 
     fn listed(&self, folder: &str) -> Vec<String> {
-        let entries = fs::read_dir(self.0.join(folder)).unwrap();
+        let entries = fs::read_dir(self.0.path(folder)).unwrap();
         let mut names: Vec<String> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -326,7 +310,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     assert!(one.starts_with("{\"rounds\":120,") && one.contains("offline-only") && !one.contains("seconds"));
     assert_eq!(one, two);
     for name in folder.listed("1") {
-        let read = |threads: &str| fs::read(folder.0.join(threads).join(&name)).unwrap();
+        let read = |threads: &str| fs::read(folder.0.path(threads).join(&name)).unwrap();
         assert!(read("1") == read("2"), "{name}");
     }
 }
@@ -499,7 +483,7 @@ fn drift_and_norm_are_told_in_the_units_of_the_files() {
 
 #[test]
 fn separate_arms_play_where_actions_are_unit_vectors() {
-    let folder = Folder::new();
+    let folder = Folder(Scratch::new());
     let mut draws = Draws(3);
     let mut arms = |coefficients: &[f64; 3], rounds: usize| {
         let row = |place: usize| Row {
@@ -609,11 +593,7 @@ fn help_names_every_policy() {
 /// Recorded problems beside the project. Their scores are noisy, the more so with two orders.
 #[test]
 fn shared_data_is_played_well() {
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    if !shared.is_dir() {
-        println!("skipped: there is no folder {}", shared.display());
-        return;
-    }
+    let Some(shared) = shared_data() else { return };
     // Not open-bandit, in which only the reward of one action a round is known.
     for name in ["bike-weekday", "upworthy", "wine-quality"] {
         let path = |file: &str| shared.join(name).join(file).to_str().unwrap().to_owned();

@@ -1,12 +1,9 @@
 //! Experiment files with something wrong in them: one sentence with the file, the line and the key or
 //! value; exit code 2; nothing written.
 
-use std::fs;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use insta::assert_snapshot;
 
-use crate::support::{text, truenorth};
+use crate::support::{Scratch, text, truenorth};
 
 const FILE: &str = r#"title = "Two of five coefficients have moved"
 dimension = 5
@@ -47,24 +44,12 @@ features = [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0]]
 counts = [10, 20]
 "#;
 
-/// Tests run side by side, each call in a folder of its own.
-static FOLDERS: AtomicUsize = AtomicUsize::new(0);
-
 /// What the command says to a file of these bytes.
 fn answer(content: &[u8]) -> String {
-    let (process, number) = (std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
-    let folder = std::env::temp_dir().join(format!("truenorth-experiment-{process}-{number}"));
-    fs::create_dir_all(&folder).unwrap();
-    let (file, out) = (folder.join("file.toml"), folder.join("out"));
-    fs::write(&file, content).unwrap();
-    let output = truenorth(&["simulate", file.to_str().unwrap(), "--out", out.to_str().unwrap()]);
-    let message = text(&output.stderr).replace(folder.to_str().unwrap(), "DIR");
-    let written = out.exists();
-    fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{message}");
-    assert_eq!(message.lines().count(), 1, "{message}");
-    assert!(output.stdout.is_empty() && !written, "{message}");
-    message
+    let scratch = Scratch::new();
+    scratch.write("file.toml", content);
+    let [file, out] = ["file.toml", "out"].map(|name| scratch.path(name).display().to_string());
+    scratch.says(&format!("simulate {file} --out {out}")).replace(file.trim_end_matches("/file.toml"), "DIR")
 }
 
 /// What it says after one change of a good file.

@@ -248,7 +248,7 @@ fn wrong_files_are_named() {
 fn wrong_columns_are_named() {
     let scratch = filled();
     let says = |columns: &str| scratch.says(&format!("summarize a.csv {columns} -o x.tn"));
-    assert_snapshot!(says(""), @"truenorth: a.csv: a CSV table needs `--features` and `--reward`");
+    assert_snapshot!(says(""), @"truenorth: a.csv: a CSV table needs the names of its features and of its reward (`--features` and `--reward`)");
     assert_snapshot!(says("--features x"), @"truenorth: `--reward` is needed beside the columns");
     assert_snapshot!(says("--reward reward"), @"truenorth: a.csv: no features are asked for");
     assert_snapshot!(says("--features x,z --reward reward"), @"truenorth: a.csv: there is no column named `z`; the columns are `day`, `x`, `y`, `colour`, `reward`");

@@ -4,37 +4,18 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{NUMBER, number, push};
-use crate::error::{Fault, Place, Problem};
-use crate::event::{Event, Events, Next, Rejection};
+use super::{multi_slot, number};
+use crate::error::{Problem, Result};
+use crate::event::{Event, NO_REWARD, NUMBER};
 use crate::source::json::{self, Key, each_entry};
-use crate::source::lines::{Lines, text};
-
-pub(crate) struct DsJson(Lines);
-
-pub(crate) fn open(lines: Lines) -> DsJson {
-    DsJson(lines)
-}
-
-impl Events for DsJson {
-    fn next(&mut self, event: &mut Event) -> Result<Next, Fault> {
-        event.clear();
-        if !self.0.next_filled()? {
-            return Ok(Next::End);
-        }
-        read(&self.0.line, event).map_err(|problem| problem.at(self.0.place()))
-    }
-
-    fn place(&self) -> Place {
-        self.0.place()
-    }
-}
+use crate::source::lines::text;
 
 /// The entries of a line that matter.
 const NAMES: [&str; 8] =
     ["c", "_outcomes", "_label_cost", "_labelIndex", "_label_Action", "a", "pdrop", "_skipLearn"];
 
-fn read(line: &[u8], event: &mut Event) -> Result<Next, Problem> {
+/// Reads an event from its line.
+pub(super) fn read(line: &[u8], event: &mut Event) -> Result<(), Problem> {
     let line = text(line)?;
     let mut entries = NAMES.map(|_| None);
     let mut twice = None;
@@ -48,14 +29,14 @@ fn read(line: &[u8], event: &mut Event) -> Result<Next, Problem> {
         }
     })?;
     if let Some(name) = twice {
-        return Err(Problem::TwoColumns { name: name.into_owned() });
+        return Err(Problem::TwoColumns(name.into_owned()));
     }
     let [context, outcomes, cost, index, action, ranking, dropped, skipped] = entries;
     if outcomes.is_some() {
-        return Err(Problem::MultiSlot { kind: "ccb" });
+        return Err(multi_slot("ccb"));
     }
     let Some(context) = context else {
-        return Ok(Next::Rejected(Rejection::DanglingReward));
+        return Err(Problem::Uncounted("a reward without its decision"));
     };
     let start = context.as_ptr().addr() - line.as_ptr().addr();
     let skips = match skipped {
@@ -63,12 +44,22 @@ fn read(line: &[u8], event: &mut Event) -> Result<Next, Problem> {
         Some("true") => true,
         Some(other) => return Err(unusable("`_skipLearn`", other, "true or false")),
     };
-    let taken = if skips || cost.is_none() { None } else { Taken::find(index, action, ranking)? };
-    let (Some(cost), Some(taken)) = (cost, taken) else {
+    // The action that was taken comes first in a ranking.
+    let ranked = ranking.and_then(|list| list.trim_start_matches('[').split([',', ']']).next());
+    // Where it stands among all of them: by which entry, its text, and from where that counts.
+    let taken = index
+        .map(|text| ("`_labelIndex`", text, 0))
+        .or(action.map(|text| ("`_label_Action`", text, 1)))
+        .or(ranked.map(|text| ("the first of `a`", text.trim(), 1)).filter(|(_, text, _)| !text.is_empty()));
+    let label = if skips { None } else { cost.zip(taken) };
+    let Some((cost, (name, place, first))) = label else {
         read_context(context, start, None, event)?;
-        let rejection = if skips { Rejection::SkipLearn } else { Rejection::NoReward };
-        return Ok(Next::Rejected(rejection));
+        return Err(if skips { Problem::Uncounted("marked `_skipLearn`") } else { NO_REWARD });
     };
+    let misplaced = |expected: &str| unusable(name, place, expected);
+    let position = place.parse().ok().and_then(|place: usize| place.checked_sub(first));
+    let position =
+        position.ok_or_else(|| misplaced(&format!("the place of an action, counted from {first}")))?;
     let paid = number(cost).ok_or_else(|| unusable("`_label_cost`", cost, NUMBER))?;
     event.reward = 0.0 - paid;
     if let Some(text) = dropped {
@@ -77,47 +68,10 @@ fn read(line: &[u8], event: &mut Event) -> Result<Next, Problem> {
         event.weight =
             1.0 / (1.0 - share.ok_or_else(|| unusable("`pdrop`", text, "at least 0 and below 1"))?);
     }
-    match read_context(context, start, Some(taken.position), event)? {
-        None => Err(Problem::NoActions),
-        Some(actions) if taken.position < actions => Ok(Next::Event),
-        Some(actions) => Err(taken.unusable(&format!("the place of one of {actions} actions"))),
-    }
-}
-
-/// Where the action that was taken stands among all of them, from 0, and how that is written.
-struct Taken<'a> {
-    position: usize,
-    name: &'static str,
-    text: &'a str,
-}
-
-impl<'a> Taken<'a> {
-    fn find(
-        index: Option<&'a str>,
-        action: Option<&'a str>,
-        ranking: Option<&'a str>,
-    ) -> Result<Option<Self>, Problem> {
-        // The action that was taken comes first in a ranking.
-        let ranked = ranking.map(|list| {
-            let list = list.trim_start_matches('[');
-            list.split([',', ']']).next().unwrap_or_default().trim()
-        });
-        let (name, text, first) = match (index, action, ranked) {
-            (Some(text), ..) => ("`_labelIndex`", text, 0),
-            (None, Some(text), _) => ("`_label_Action`", text, 1),
-            (None, None, Some(text)) if !text.is_empty() => ("the first of `a`", text, 1),
-            _ => return Ok(None),
-        };
-        let position = text.parse().ok().and_then(|place: usize| place.checked_sub(first));
-        let taken = Self { position: position.unwrap_or_default(), name, text };
-        match position {
-            Some(_) => Ok(Some(taken)),
-            None => Err(taken.unusable(&format!("the place of an action, counted from {first}"))),
-        }
-    }
-
-    fn unusable(&self, expected: &str) -> Problem {
-        unusable(self.name, self.text, expected)
+    match read_context(context, start, Some(position), event)? {
+        None => Err(Problem::other("the event has a cost, but no list `_multi` of the actions")),
+        Some(actions) if position < actions => Ok(()),
+        Some(actions) => Err(misplaced(&format!("the place of one of {actions} actions"))),
     }
 }
 
@@ -134,12 +88,12 @@ fn read_context(
     taken: Option<usize>,
     event: &mut Event,
 ) -> Result<Option<usize>, Problem> {
-    let mut walk = Walk { event, path: String::new(), problem: None };
+    let mut walk = Walk { event, taken, actions: None, path: String::new(), problem: None };
     let mut reader = serde_json::Deserializer::from_str(context);
-    let actions = reader.deserialize_map(Context { walk: &mut walk, taken });
+    let read = Part { walk: &mut walk, kind: Kind::Context }.deserialize(&mut reader);
     match walk.problem {
         Some(problem) => Err(problem),
-        None => actions.map_err(|error| json::problem(&error, start)),
+        None => read.map(|()| walk.actions).map_err(|error| json::problem(&error, start)),
     }
 }
 
@@ -147,6 +101,10 @@ fn read_context(
 /// it where nesting becomes too deep.
 struct Walk<'e> {
     event: &'e mut Event,
+    /// The action that was taken.
+    taken: Option<usize>,
+    /// How many there are, if they are listed.
+    actions: Option<usize>,
     /// Keys on the way to the value, with dots between them.
     path: String,
     /// Why the walk stopped, if the reason is not in the JSON itself.
@@ -162,10 +120,7 @@ impl Walk<'_> {
     /// Adds a feature whose name is the path and these parts.
     fn add<E: Error>(&mut self, parts: [&str; 3], value: f64) -> Result<(), E> {
         let [a, b, c] = parts;
-        match push(self.event, &[&self.path, a, b, c], value) {
-            Ok(()) => Ok(()),
-            Err(problem) => self.stop(problem),
-        }
+        self.event.push(&[&self.path, a, b, c], value).or_else(|problem| self.stop(problem))
     }
 
     /// Reads the value of a key.
@@ -181,125 +136,51 @@ impl Walk<'_> {
         let end = self.path.len();
         self.path.push_str(dot);
         self.path.push_str(key);
-        map.next_value_seed(Value { walk: self, index: None })?;
+        map.next_value_seed(Part { walk: self, kind: Kind::Value(None) })?;
         self.path.truncate(end);
         Ok(())
     }
 }
 
-/// The object `c`.
-struct Context<'w, 'e> {
+/// A part of the context on the walk.
+struct Part<'w, 'e> {
     walk: &'w mut Walk<'e>,
-    taken: Option<usize>,
+    kind: Kind,
 }
 
-impl<'de> Visitor<'de> for Context<'_, '_> {
-    type Value = Option<usize>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let Self { walk, taken } = self;
-        let mut actions = None;
-        while let Some(Key(key)) = map.next_key()? {
-            match &*key {
-                "_slots" => return walk.stop(Problem::MultiSlot { kind: "ccb" }),
-                "_multi" if actions.is_some() => {
-                    return walk.stop(Problem::TwoColumns { name: key.into_owned() });
-                }
-                "_multi" => actions = Some(map.next_value_seed(Actions { walk, taken })?),
-                _ if taken.is_none() => map.next_value().map(|IgnoredAny| ())?,
-                key => walk.entry(key, &mut map)?,
-            }
-        }
-        Ok(actions)
-    }
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// The object `c`.
+    Context,
+    /// The list `_multi`, of which one action is read and the others are counted.
+    Actions,
+    /// An action, whose entries add to the path.
+    Action,
+    /// A value of any kind, perhaps at a place of a list.
+    Value(Option<usize>),
 }
 
-/// The list `_multi`, of which one action is read and the others are counted.
-struct Actions<'w, 'e> {
-    walk: &'w mut Walk<'e>,
-    taken: Option<usize>,
-}
-
-impl<'de> DeserializeSeed<'de> for Actions<'_, '_> {
-    type Value = usize;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Actions<'_, '_> {
-    type Value = usize;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of actions")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<usize, A::Error> {
-        let mut count = 0;
-        loop {
-            let more = if self.taken == Some(count) {
-                list.next_element_seed(Action(&mut *self.walk))?.is_some()
-            } else {
-                list.next_element::<IgnoredAny>()?.is_some()
-            };
-            if !more {
-                return Ok(count);
-            }
-            count += 1;
-        }
-    }
-}
-
-/// An object, whose entries add to the path.
-struct Action<'w, 'e>(&'w mut Walk<'e>);
-
-impl<'de> DeserializeSeed<'de> for Action<'_, '_> {
+impl<'de> DeserializeSeed<'de> for Part<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Action<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Key(key)) = map.next_key()? {
-            self.0.entry(&key, &mut map)?;
+        match self.kind {
+            Kind::Context | Kind::Action => deserializer.deserialize_map(self),
+            Kind::Actions => deserializer.deserialize_seq(self),
+            Kind::Value(_) => deserializer.deserialize_any(self),
         }
-        Ok(())
     }
 }
 
-/// A value of any kind, perhaps at a place of a list.
-struct Value<'w, 'e> {
-    walk: &'w mut Walk<'e>,
-    index: Option<usize>,
-}
-
-impl<'de> DeserializeSeed<'de> for Value<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Value<'_, '_> {
+impl<'de> Visitor<'de> for Part<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
+        f.write_str(match self.kind {
+            Kind::Context | Kind::Action => "an object",
+            Kind::Actions => "a list of actions",
+            Kind::Value(_) => "a value",
+        })
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
@@ -319,9 +200,9 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
-        match self.index {
-            None => self.walk.add(["", "", ""], value),
-            Some(index) => self.walk.add(["[", &index.to_string(), "]"], value),
+        match self.kind {
+            Kind::Value(Some(index)) => self.walk.add(["[", &index.to_string(), "]"], value),
+            _ => self.walk.add(["", "", ""], value),
         }
     }
 
@@ -330,21 +211,45 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let Self { walk, index } = self;
+        let Self { walk, kind } = self;
         let end = walk.path.len();
-        if let Some(index) = index {
+        if let Kind::Value(Some(index)) = kind {
             walk.path.extend(["[", &index.to_string(), "]"]);
         }
-        let mut place = 0;
-        while list.next_element_seed(Value { walk: &mut *walk, index: Some(place) })?.is_some() {
-            place += 1;
+        let mut count = 0;
+        loop {
+            let more = match kind {
+                Kind::Actions if walk.taken != Some(count) => list.next_element::<IgnoredAny>()?.is_some(),
+                Kind::Actions => list.next_element_seed(Part { walk, kind: Kind::Action })?.is_some(),
+                _ => list.next_element_seed(Part { walk, kind: Kind::Value(Some(count)) })?.is_some(),
+            };
+            if !more {
+                break;
+            }
+            count += 1;
+        }
+        if kind == Kind::Actions {
+            walk.actions = Some(count);
         }
         walk.path.truncate(end);
         Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        Action(self.walk).visit_map(map)
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self { walk, kind } = self;
+        let whole = kind == Kind::Context;
+        while let Some(Key(key)) = map.next_key()? {
+            match &*key {
+                "_slots" if whole => return walk.stop(multi_slot("ccb")),
+                "_multi" if whole && walk.actions.is_some() => {
+                    return walk.stop(Problem::TwoColumns(key.into_owned()));
+                }
+                "_multi" if whole => map.next_value_seed(Part { walk, kind: Kind::Actions })?,
+                _ if walk.taken.is_none() => map.next_value().map(|IgnoredAny| ())?,
+                key => walk.entry(key, &mut map)?,
+            }
+        }
+        Ok(())
     }
 }
 

@@ -6,26 +6,49 @@ mod obd;
 mod tests;
 mod vw;
 
-use std::fs::File;
 use std::path::Path;
 
 pub use obd::Items;
 
-use crate::batch::is_usable;
-use crate::error::{Fault, Problem, shortened};
-use crate::event::{Event, Events};
-use crate::format::{Format, is_gzip};
+use crate::collector::{Collector, is_usable};
+use crate::error::{Problem, Result};
+use crate::event::{Event, EventLines, Events};
+use crate::format::Format;
+use crate::selection::Columns;
 use crate::source::json::each_entry;
-use crate::source::lines::{LONGEST, Lines, text};
+use crate::source::lines::{Lines, text};
+use crate::source::{Opened, Source, Take};
 
-/// Opens a file of events.
-pub(crate) fn open(path: &Path, format: Format, items: Option<&Items>) -> Result<Box<dyn Events>, Fault> {
-    let lines = Lines::new(File::open(path).map_err(Problem::Unreadable)?, is_gzip(path));
-    match format {
-        Format::VowpalWabbit => Ok(Box::new(vw::open(lines)?)),
-        Format::Dsjson => Ok(Box::new(dsjson::open(lines))),
-        Format::OpenBandit => Ok(Box::new(obd::open(lines, items)?)),
-        Format::Csv | Format::JsonLines | Format::Parquet | Format::Arrow => Err(Problem::NoFeatures.into()),
+/// Opens a file of events, whose features are hashed or keep their names.
+pub(crate) fn open(
+    path: &Path,
+    format: Format,
+    hashed: bool,
+    items: Option<&Items>,
+) -> Result<Opened<'static>> {
+    let lines = Lines::open(path)?;
+    let events: Box<dyn Events> = match format {
+        Format::VowpalWabbit => vw::open(lines)?,
+        Format::Dsjson => Box::new(EventLines { lines, read: dsjson::read }),
+        Format::OpenBandit => Box::new(obd::open(lines, items)?),
+        _ => return Err(Problem::NoFeatures.into()),
+    };
+    Ok((Columns::default(), Box::new(EventRows { events, event: Event::default(), hashed })))
+}
+
+/// Events as rows of features that turn up.
+struct EventRows {
+    events: Box<dyn Events>,
+    event: Event,
+    hashed: bool,
+}
+
+impl Source for EventRows {
+    fn read(&mut self, collector: &mut Collector, _: &mut Take<'_>) -> Result<bool> {
+        self.event.clear();
+        let Some(place) = self.events.next(&mut self.event)? else { return Ok(false) };
+        collector.push_event(place, &self.event, self.hashed)?;
+        Ok(true)
     }
 }
 
@@ -77,28 +100,12 @@ fn looks_like_vw(line: &str) -> bool {
     first.starts_with('\'') || matches!(first, "shared" | "ccb" | "slates") || is_label(first) && !is_tag
 }
 
-/// What a number must be.
-const NUMBER: &str = "a number of at most 1e50 in size";
-
 /// A number that the library takes.
 fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|&value| is_usable(value))
 }
 
-/// Adds a feature whose name is these parts, one after another.
-fn push(event: &mut Event, name: &[&str], value: f64) -> Result<(), Problem> {
-    if !is_usable(value) {
-        let what = format!("feature `{}`", shortened(&name.concat()));
-        return Err(Problem::unusable(&what, &format!("{value:e}"), NUMBER));
-    }
-    if value == 0.0 {
-        return Ok(());
-    }
-    // A long namespace before many short names could take far more than the line that holds them.
-    let length: usize = name.iter().map(|part| part.len()).sum();
-    if (event.bytes() + length) as u64 > LONGEST {
-        return Err(Problem::LongEvent { limit: LONGEST });
-    }
-    event.push(name, value);
-    Ok(())
+/// An event with several decisions, and what Vowpal Wabbit calls it.
+fn multi_slot(kind: &str) -> Problem {
+    Problem::other(format!("this is a multi-slot ({kind}) event: only events with one decision are read"))
 }

@@ -1,16 +1,13 @@
 //! The Open Bandit Dataset: a CSV of clicks on the items that were shown, and perhaps a table of the items.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::push;
-use crate::batch::parse;
-use crate::error::{Error, Fault, Place, Problem, shortened};
-use crate::event::{Event, Events, Next};
-use crate::format::is_gzip;
+use crate::collector::parse;
+use crate::error::{Place, Problem, Result, shortened};
+use crate::event::{Event, Events};
 use crate::source::lines::Lines;
 use crate::source::records::Records;
 
@@ -21,16 +18,14 @@ const AFFINITY: &str = "user-item_affinity";
 
 pub(crate) struct Obd {
     records: Records,
-    names: Vec<String>,
     item: usize,
     position: usize,
     click: usize,
     /// Columns of the user's features.
-    users: Vec<(usize, String)>,
+    users: Vec<usize>,
     /// The column of the user's affinity to an item.
-    affinities: HashMap<String, (usize, String)>,
+    affinities: HashMap<String, usize>,
     items: Option<Items>,
-    place: Place,
 }
 
 /// The features of each item of the Open Bandit Dataset.
@@ -38,41 +33,28 @@ pub(crate) struct Obd {
 pub struct Items(BTreeMap<String, Vec<(String, f64)>>);
 
 /// Finds the columns of a log.
-pub(crate) fn open(lines: Lines, items: Option<&Items>) -> Result<Obd, Fault> {
-    let (names, records) = open_table(lines)?;
+pub(crate) fn open(lines: Lines, items: Option<&Items>) -> Result<Obd> {
+    let records = open_table(lines)?;
+    let names = &records.names;
     let has = |start: &str| names.iter().any(|name| name.starts_with(start));
     if !names.iter().any(|name| name == CLICK) && has(ITEM) && has("item_feature_") {
         return Err(Problem::ItemTable.into());
     }
-    let [item, position, click] = [column(&names, ITEM)?, column(&names, POSITION)?, column(&names, CLICK)?];
-    let (mut users, mut affinities) = (Vec::new(), HashMap::new());
-    for (column, name) in names.iter().enumerate() {
-        if name.starts_with("user_feature_") {
-            users.push((column, name.clone()));
-        } else if let Some(item) = name.strip_prefix(AFFINITY).and_then(|rest| rest.strip_prefix('_')) {
-            affinities.insert(item.to_owned(), (column, name.clone()));
-        }
-    }
-    Ok(Obd {
-        records,
-        item,
-        position,
-        click,
-        users,
-        affinities,
-        items: items.cloned(),
-        names,
-        place: Place::File,
-    })
+    let [item, position, click] = [column(names, ITEM)?, column(names, POSITION)?, column(names, CLICK)?];
+    let users = (0..names.len()).filter(|&column| names[column].starts_with("user_feature_")).collect();
+    let item_of = |name: &String| Some(name.strip_prefix(AFFINITY)?.strip_prefix('_')?.to_owned());
+    let affinities =
+        names.iter().zip(0..).filter_map(|(name, column)| Some((item_of(name)?, column))).collect();
+    Ok(Obd { item, position, click, users, affinities, items: items.cloned(), records })
 }
 
 /// Reads a header in which no name stands twice.
-fn open_table(lines: Lines) -> Result<(Vec<String>, Records), Fault> {
-    let (names, records) = Records::open(lines)?;
+fn open_table(lines: Lines) -> Result<Records> {
+    let records = Records::open(lines)?;
     let mut seen = HashSet::new();
-    match names.iter().find(|name| !name.is_empty() && !seen.insert(*name)) {
-        Some(name) => Err(Problem::TwoColumns { name: name.clone() }.into()),
-        None => Ok((names, records)),
+    match records.names.iter().find(|name| !name.is_empty() && !seen.insert(*name)) {
+        Some(name) => Err(Problem::TwoColumns(name.clone()).into()),
+        None => Ok(records),
     }
 }
 
@@ -83,99 +65,84 @@ fn column(names: &[String], name: &str) -> Result<usize, Problem> {
 }
 
 impl Events for Obd {
-    fn next(&mut self, event: &mut Event) -> Result<Next, Fault> {
-        event.clear();
-        let Some(place) = self.records.next()? else {
-            return Ok(Next::End);
-        };
-        self.place = place;
-        self.read(event).map_err(|problem| problem.at(place))?;
-        Ok(Next::Event)
-    }
-
-    fn place(&self) -> Place {
-        self.place
+    fn next(&mut self, event: &mut Event) -> Result<Option<Place>> {
+        let Some(place) = self.records.next()? else { return Ok(None) };
+        self.read(event).map(|()| Some(place)).map_err(|problem| problem.at(place))
     }
 }
 
 impl Obd {
     fn read(&self, event: &mut Event) -> Result<(), Problem> {
-        let cell = self.records.cells()?;
-        let filled = |name: &str, column: usize| match cell(column).trim() {
-            "" => Err(Problem::no_value(name)),
+        let (cell, names) = (self.records.cells()?, &self.records.names);
+        let filled = |column: usize| match cell(column).trim() {
+            "" => Err(Problem::no_value(&names[column])),
             text => Ok(text),
         };
         // A sum with 0 is never -0.
         event.reward = 0.0 + parse(CLICK, cell(self.click))?;
-        push(event, &[POSITION, "=", filled(POSITION, self.position)?], 1.0)?;
-        for (column, name) in &self.users {
-            push(event, &[name, "=", filled(name, *column)?], 1.0)?;
+        for &column in [self.position].iter().chain(&self.users) {
+            event.push(&[&names[column], "=", filled(column)?], 1.0)?;
         }
-        let item = filled(ITEM, self.item)?;
-        let Some((affinity, name)) = self.affinities.get(item) else {
+        let item = filled(self.item)?;
+        let Some(&affinity) = self.affinities.get(item) else {
             let name = format!("{AFFINITY}_{}", shortened(item));
-            return Err(Problem::NoColumn { name, columns: self.names.clone() });
+            return Err(Problem::NoColumn { name, columns: names.clone() });
         };
-        push(event, &[AFFINITY], parse(name, cell(*affinity))?)?;
+        event.push(&[AFFINITY], parse(&names[affinity], cell(affinity))?)?;
         let Some(items) = &self.items else {
-            return push(event, &[ITEM, "=", item], 1.0);
+            return event.push(&[ITEM, "=", item], 1.0);
         };
-        let features = items.0.get(item);
-        let features =
-            features.ok_or_else(|| Problem::unusable("`item_id`", item, "an item of the table of items"))?;
-        features.iter().try_for_each(|(name, value)| push(event, &[name], *value))
+        let unknown = || Problem::unusable("`item_id`", item, "an item of the table of items");
+        let features = items.0.get(item).ok_or_else(unknown)?;
+        features.iter().try_for_each(|(name, value)| event.push(&[name], *value))
     }
 }
 
 impl Items {
     /// Reads a table of items.
-    pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path).map_err(|error| Fault::from(Problem::Unreadable(error)).in_file(path))?;
-        Self::from_lines(Lines::new(file, is_gzip(path))).map_err(|fault| fault.in_file(path))
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        Lines::open(path).and_then(Self::from_lines).map_err(|error| error.in_file(path))
     }
 
-    pub(super) fn from_lines(lines: Lines) -> Result<Self, Fault> {
-        let (names, mut records) = open_table(lines)?;
-        let item = column(&names, ITEM)?;
+    pub(super) fn from_lines(lines: Lines) -> Result<Self> {
+        let mut records = open_table(lines)?;
+        let item = column(&records.names, ITEM)?;
         // The first column has no name: it counts the rows.
-        let columns: Vec<(usize, &String)> =
-            names.iter().enumerate().filter(|&(at, name)| at != item && !name.is_empty()).collect();
-        let mut numeric = vec![true; columns.len()];
-        let mut rows = Vec::new();
+        let is_feature = |&column: &usize| column != item && !records.names[column].is_empty();
+        let columns: Vec<usize> = (0..records.names.len()).filter(is_feature).collect();
+        let mut rows: Vec<(Place, Vec<String>)> = Vec::new();
         while let Some(place) = records.next()? {
             let cell = records.cells().map_err(|problem| problem.at(place))?;
-            let mut values = Vec::with_capacity(columns.len());
-            for (&(column, name), numeric) in columns.iter().zip(&mut numeric) {
-                let value = cell(column).trim();
-                if value.is_empty() {
-                    return Err(Problem::no_value(name).at(place));
-                }
-                *numeric &= value.parse::<f64>().is_ok();
-                values.push(value.to_owned());
+            let values = (0..records.names.len()).map(|column| cell(column).trim().to_owned());
+            rows.push((place, values.collect()));
+            if let Some(&empty) = columns.iter().find(|&&column| cell(column).trim().is_empty()) {
+                return Err(Problem::no_value(&records.names[empty]).at(place));
             }
-            rows.push((place, cell(item).trim().to_owned(), values));
         }
         if rows.is_empty() {
             return Err(Problem::NoRows.into());
         }
-        let features = |values: &[String]| -> Result<Vec<(String, f64)>, Problem> {
-            let mut event = Event::default();
-            for ((&(_, name), &numeric), value) in columns.iter().zip(&numeric).zip(values) {
-                if numeric {
-                    push(&mut event, &[name], parse(name, value)?)?;
-                } else {
-                    push(&mut event, &[name, "=", value], 1.0)?;
-                }
-            }
-            Ok(event.features().map(|(name, value)| (name.to_owned(), value)).collect())
-        };
+        let is_number = |column: usize| rows.iter().all(|(_, values)| values[column].parse::<f64>().is_ok());
+        let features: Vec<(usize, &String, bool)> =
+            columns.iter().map(|&column| (column, &records.names[column], is_number(column))).collect();
         let mut items = BTreeMap::new();
-        for (place, item, values) in rows {
-            let event = features(&values).map_err(|problem| problem.at(place))?;
-            if items.contains_key(&item) {
-                return Err(Problem::unusable("`item_id`", &item, "another one in each line").at(place));
+        for (place, values) in &rows {
+            let mut event = Event::default();
+            for &(column, name, number) in &features {
+                let value = &values[column];
+                let pushed = if number {
+                    parse(name, value).and_then(|number| event.push(&[name], number))
+                } else {
+                    event.push(&[name, "=", value], 1.0)
+                };
+                pushed.map_err(|problem| problem.at(*place))?;
             }
-            items.insert(item, event);
+            let features = event.features().map(|(name, value)| (name.to_owned(), value)).collect();
+            if items.insert(values[item].clone(), features).is_some() {
+                return Err(
+                    Problem::unusable("`item_id`", &values[item], "another one in each line").at(*place)
+                );
+            }
         }
         Ok(Self(items))
     }
@@ -183,7 +150,7 @@ impl Items {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::told;
+    use super::super::tests::{lines, told};
     use super::*;
 
     const HEADER: &str = ",timestamp,item_id,position,click,propensity_score,user_feature_0,user_feature_1,\
@@ -191,11 +158,11 @@ mod tests {
     const TABLE: &str = ",item_id,item_feature_0,item_feature_1,item_feature_2\n0,0,-0.5,a,7\n1,14,2,b,x\n";
 
     fn read(rows: &str, items: Option<&Items>) -> Vec<String> {
-        told(open(Lines::of(format!("{HEADER}\n{rows}")), items))
+        told(open(lines(format!("{HEADER}\n{rows}")), items))
     }
 
     fn table(text: &str) -> Result<Items, String> {
-        Items::from_lines(Lines::of(text)).map_err(|fault| fault.in_file(Path::new("it")).to_string())
+        Items::from_lines(lines(text)).map_err(|error| error.in_file(Path::new("it")).to_string())
     }
 
     #[test]
@@ -209,7 +176,7 @@ mod tests {
             ]
         );
         let text = "item_id,click,position,action_prob,user-item_affinity_a\na,-0,top,1,-2\n";
-        assert_eq!(told(open(Lines::of(text), None)), ["0: position=top, user-item_affinity -2, item_id=a"]);
+        assert_eq!(told(open(lines(text), None)), ["0: position=top, user-item_affinity -2, item_id=a"]);
     }
 
     #[test]
@@ -261,12 +228,10 @@ mod tests {
 
     #[test]
     fn files_that_are_something_else_are_refused() {
-        let log = |text: &str| told(open(Lines::of(text), None));
+        let log = |text: &str| told(open(lines(text), None));
         assert_eq!(
             log(TABLE),
-            [
-                "it: this is a table of items, without a column `click`: give it with `--items`, beside the log it belongs to"
-            ]
+            ["it: this is a table of items, without a column `click`: it goes beside the log it belongs to"]
         );
         assert_eq!(
             log("item_id,position\n"),

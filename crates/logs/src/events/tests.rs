@@ -1,28 +1,43 @@
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Seek as _, Write as _};
+use std::io::{Cursor, Write as _};
 use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::{dsjson, is_obd_header, looks_like_dsjson, looks_like_vw, obd, vw};
-use crate::error::Fault;
-use crate::event::{Event, Events, Next};
+use crate::error::{Error, Problem, Result};
+use crate::event::{Event, EventLines, Events};
 use crate::source::lines::Lines;
 
+/// Lines that are in memory.
+pub(super) fn lines(text: impl Into<Vec<u8>>) -> Lines {
+    Lines::new(Cursor::new(text.into()))
+}
+
+/// Events of the Decision Service.
+pub(super) fn dsjson(lines: Lines) -> Vec<String> {
+    told(Ok(EventLines { lines, read: dsjson::read }))
+}
+
 /// What comes out of a file, one sentence for each event.
-pub(super) fn told(events: Result<impl Events, Fault>) -> Vec<String> {
+pub(super) fn told<E: Events + 'static>(events: Result<E>) -> Vec<String> {
+    told_by(events.map(|events| Box::new(events) as Box<dyn Events>))
+}
+
+/// What comes out of a file of Vowpal Wabbit or of the Decision Service.
+pub(super) fn told_by(events: Result<Box<dyn Events>>) -> Vec<String> {
     let mut events = match events {
         Ok(events) => events,
         Err(fault) => return vec![said(fault)],
     };
     let (mut event, mut told) = (Event::default(), Vec::new());
     loop {
+        event.clear();
         told.push(match events.next(&mut event) {
-            Ok(Next::End) => return told,
-            Ok(Next::Rejected(rejection)) => rejection.to_string(),
-            Ok(Next::Event) => {
+            Ok(None) => return told,
+            Err(Error { problem: Problem::Uncounted(why), .. }) => why.to_owned(),
+            Ok(Some(_)) => {
                 assert!(event.features().all(|(_, value)| value.abs() <= 1e50));
                 assert!(event.weight >= 1.0 && event.reward.abs() <= 1e50);
                 assert!(event.reward != 0.0 || event.reward.is_sign_positive());
@@ -45,7 +60,7 @@ fn unless_one(name: &str, between: &str, value: f64) -> String {
     }
 }
 
-fn said(fault: Fault) -> String {
+fn said(fault: Error) -> String {
     fault.in_file(Path::new("it")).to_string()
 }
 
@@ -94,15 +109,12 @@ fn lines_without_end_are_one_error_and_the_next_line_is_read() {
     let mut text = b"1:2:0.5 | a\n1:2:0.5 | ".to_vec();
     text.resize(130_000_000, b'x');
     text.extend(b"\n1:3:0.5 | b\n");
-    let mut lines = Lines::of(text);
+    let mut lines = lines(text);
     let ends =
         [lines.next().is_ok_and(|more| more), lines.next().is_err(), lines.next().is_ok_and(|more| more)];
     assert_eq!(ends, [true; 3]);
     assert_eq!(lines.line, b"1:3:0.5 | b");
-    assert_eq!(
-        said(crate::error::Problem::NoBar.at(lines.place())),
-        "it, line 3: there is no `|`, behind which the features begin"
-    );
+    assert_eq!(said(Problem::Empty.at(lines.place())), "it, line 3: the file is empty");
 }
 
 #[test]
@@ -110,10 +122,9 @@ fn damaged_gzip_is_one_error_and_then_the_end() {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::none());
     gzip.write_all("0:1:0.5 | a\n\n".repeat(20_000).as_bytes()).unwrap();
     let whole = gzip.finish().unwrap();
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(&whole[..whole.len() / 2]).unwrap();
-    file.rewind().unwrap();
-    let told = told(vw::open(Lines::new(file, true)));
+    let file = tempfile::Builder::new().suffix(".gz").tempfile().unwrap();
+    std::fs::write(file.path(), &whole[..whole.len() / 2]).unwrap();
+    let told = told_by(vw::open(Lines::open(file.path()).unwrap()));
     let (last, events) = told.split_last().unwrap();
     assert!(last.contains("the gzip data is damaged: "), "{last}");
     assert!(events.len() > 5_000 && events.iter().all(|event| event == "-1: a"));
@@ -124,12 +135,12 @@ fn names_cannot_take_far_more_memory_than_the_line() {
     let long = "n".repeat(1_000_000);
     let sentence = "it, line 1: the event's features take more than 64 MB";
     let text = format!("1:2:0.5 |{long} {}\n", "a ".repeat(100));
-    assert_eq!(told(vw::open(Lines::of(text))), [sentence]);
+    assert_eq!(told_by(vw::open(lines(text))), [sentence]);
     let text = format!(
         r#"{{"_label_cost":1,"_labelIndex":0,"c":{{"{long}":[{}1],"_multi":[{{}}]}}}}"#,
         "1,".repeat(100)
     );
-    assert_eq!(told(Ok(dsjson::open(Lines::of(text)))), [sentence]);
+    assert_eq!(dsjson(lines(text)), [sentence]);
 }
 
 /// Events, other outcomes and the sum of rewards of a sample.
@@ -151,17 +162,20 @@ fn the_samples_have_the_events_that_their_readme_tells() {
         println!("skipped: {} is not there", folder.display());
         return;
     }
-    let lines = |name: &str| Lines::new(File::open(folder.join(name)).unwrap(), false);
+    let lines = |name: &str| Lines::open(&folder.join(name)).unwrap();
     let all = |told: Vec<String>| {
         let (events, others, sum) = counts(told);
         (events, others.into_iter().collect::<Vec<_>>(), format!("{sum:.1}"))
     };
     let none = || vec![("no action has a reward".to_owned(), 5)];
-    assert_eq!(all(told(vw::open(lines("vw-cb-adf-small.txt")))), (10, none(), "-5.0".to_owned()));
-    assert_eq!(all(told(vw::open(lines("vw-cb-adf-fractional-costs.txt")))), (10, none(), "-1.0".to_owned()));
-    assert_eq!(all(told(vw::open(lines("vw-cb-adf-news.txt")))), (113, vec![], "41.0".to_owned()));
+    assert_eq!(all(told_by(vw::open(lines("vw-cb-adf-small.txt")))), (10, none(), "-5.0".to_owned()));
+    assert_eq!(
+        all(told_by(vw::open(lines("vw-cb-adf-fractional-costs.txt")))),
+        (10, none(), "-1.0".to_owned())
+    );
+    assert_eq!(all(told_by(vw::open(lines("vw-cb-adf-news.txt")))), (113, vec![], "41.0".to_owned()));
 
-    let dsjson = |name: &str| told(Ok(dsjson::open(lines(name))));
+    let dsjson = |name: &str| dsjson(lines(name));
     assert_eq!(all(dsjson("vw-dsjson-cb.json")), (23, vec![], "12.0".to_owned()));
     assert_eq!(all(dsjson("vw-dsjson-production.json")), (3, vec![], "2.0".to_owned()));
     let edges = dsjson("vw-dsjson-dangling-rewards.json");
@@ -189,9 +203,7 @@ fn the_samples_have_the_events_that_their_readme_tells() {
     assert_eq!((events, others.len()), (60, 140));
     assert_eq!(
         told(obd::open(lines("obd-item_context-men.csv"), None)),
-        [
-            "it: this is a table of items, without a column `click`: give it with `--items`, beside the log it belongs to"
-        ]
+        ["it: this is a table of items, without a column `click`: it goes beside the log it belongs to"]
     );
 }
 
@@ -249,17 +261,17 @@ fn damaged_logs_are_read_or_refused_and_never_a_panic() {
     let log = ",timestamp,item_id,position,click,propensity_score,user_feature_0,\
                user-item_affinity_0,user-item_affinity_1\n0,t,0,1,0,.5,\"a,b\",0.5,0\n1,t,1,2,1,.5,c,0,2\n";
     let table = ",item_id,item_feature_0,item_feature_1\n0,0,-0.5,a\n1,1,3,\"b\"\n";
-    let items = obd::Items::from_lines(Lines::of(table)).unwrap();
+    let items = obd::Items::from_lines(lines(table)).unwrap();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut read = [0; 5];
     let mut count = |format: usize, told: Vec<String>| read[format] += counts(told).0;
     for _ in 0..2000 {
-        count(0, told(vw::open(Lines::of(random.damaged(adf)))));
-        count(1, told(vw::open(Lines::of(random.damaged(cb)))));
-        count(2, told(Ok(dsjson::open(Lines::of(random.damaged(json))))));
-        count(3, told(obd::open(Lines::of(random.damaged(log)), Some(&items))));
-        if let Ok(items) = obd::Items::from_lines(Lines::of(random.damaged(table))) {
-            count(4, told(obd::open(Lines::of(log), Some(&items))));
+        count(0, told_by(vw::open(lines(random.damaged(adf)))));
+        count(1, told_by(vw::open(lines(random.damaged(cb)))));
+        count(2, dsjson(lines(random.damaged(json))));
+        count(3, told(obd::open(lines(random.damaged(log)), Some(&items))));
+        if let Ok(items) = obd::Items::from_lines(lines(random.damaged(table))) {
+            count(4, told(obd::open(lines(log), Some(&items))));
         }
     }
     // Damage leaves many events whole, so the readers were not stopped at the door.

@@ -1,39 +1,45 @@
 //! Vowpal Wabbit's text for contextual bandits: `cb`, an event in a line, and `cb_adf`, an action in a line.
 
-use super::{NUMBER, number, push};
-use crate::error::{Fault, Place, Problem, shortened};
-use crate::event::{Event, Events, Next, Rejection};
+use super::{multi_slot, number};
+use crate::error::{Place, Problem, Result, shortened};
+use crate::event::{Event, EventLines, Events, NO_REWARD, NUMBER};
 use crate::source::lines::{LONGEST, Lines, text};
 
 /// How many lines may be looked at to tell `cb` from `cb_adf`.
 const MOST_LINES: usize = 10_000;
 
-pub(crate) struct Vw {
+/// Events of which a line is an action, and a blank line the end.
+struct Adf {
     lines: Lines,
-    /// Whether a line is an action, and a blank line ends an event.
-    adf: bool,
     /// Whether the last event was faulty, and the rest of its lines is yet to be skipped.
     faulty: bool,
-    /// Where the last event begins.
-    place: Place,
 }
 
 /// Tells from the file's beginning in which way its events are written.
-pub(crate) fn open(mut lines: Lines) -> Result<Vw, Fault> {
+pub(super) fn open(mut lines: Lines) -> Result<Box<dyn Events>> {
     let mut head = Vec::new();
     let adf = is_adf(&mut lines, &mut head)?;
     lines.rewind(head);
-    Ok(Vw { lines, adf, faulty: false, place: Place::File })
+    Ok(if adf {
+        Box::new(Adf { lines, faulty: false })
+    } else {
+        Box::new(EventLines { lines, read: read_cb })
+    })
 }
 
 /// Reads on until it is clear whether a line is an action, and keeps the lines.
-fn is_adf(lines: &mut Lines, head: &mut Vec<u8>) -> Result<bool, Fault> {
+fn is_adf(lines: &mut Lines, head: &mut Vec<u8>) -> Result<bool> {
     // Lines since the last blank one, and the action of the one with a cost.
     let (mut count, mut taken) = (0, None);
+    let undecided = |lines: usize| {
+        let sentence =
+            format!("the first {lines} lines do not tell whether they are one event (cb_adf) or many (cb)");
+        Err(Problem::Other(sentence).into())
+    };
     for number in 0..MOST_LINES {
         let more = lines.next()?;
         if (head.len() + lines.line.len()) as u64 > LONGEST {
-            return Err(Problem::Undecided { lines: number }.into());
+            return undecided(number);
         }
         head.extend_from_slice(&lines.line);
         head.push(b'\n');
@@ -50,7 +56,7 @@ fn is_adf(lines: &mut Lines, head: &mut Vec<u8>) -> Result<bool, Fault> {
         count += 1;
         let labels = match text(&lines.line).and_then(split) {
             Ok((labels, _)) => labels.to_owned(),
-            Err(Problem::Tag { word }) => word,
+            Err(Problem::Tag(word)) => word,
             Err(_) => continue,
         };
         let mut words = labels.split_ascii_whitespace();
@@ -67,98 +73,71 @@ fn is_adf(lines: &mut Lines, head: &mut Vec<u8>) -> Result<bool, Fault> {
             return Ok(false);
         }
     }
-    Err(Problem::Undecided { lines: MOST_LINES }.into())
+    undecided(MOST_LINES)
 }
 
-impl Events for Vw {
-    fn next(&mut self, event: &mut Event) -> Result<Next, Fault> {
-        event.clear();
-        if !self.adf {
-            if !self.lines.next_filled()? {
-                return Ok(Next::End);
-            }
-            self.place = self.lines.place();
-            return read_cb(&self.lines.line, event).map_err(|problem| problem.at(self.lines.place()));
-        }
+impl Events for Adf {
+    fn next(&mut self, event: &mut Event) -> Result<Option<Place>> {
         while self.faulty {
             self.faulty = self.lines.next()? && !self.lines.is_blank();
         }
-        let next = self.next_adf(event);
-        self.faulty = next.is_err();
-        next
-    }
-
-    fn place(&self) -> Place {
-        self.place
-    }
-}
-
-impl Vw {
-    /// Reads lines up to a blank one.
-    fn next_adf(&mut self, event: &mut Event) -> Result<Next, Fault> {
-        let (mut first, mut taken) = (true, false);
+        // Until its last line has been read.
+        self.faulty = true;
+        let (mut start, mut taken) = (None, false);
         while self.lines.next()? {
+            let place = self.lines.place();
             if !self.lines.is_blank() {
-                if first {
-                    self.place = self.lines.place();
-                }
-                read_action(&self.lines.line, first, &mut taken, event)
-                    .map_err(|problem| problem.at(self.lines.place()))?;
-                first = false;
-            } else if !first {
+                read_action(&self.lines.line, start.is_none(), &mut taken, event)
+                    .map_err(|problem| problem.at(place))?;
+                start = start.or(Some(place));
+            } else if start.is_some() {
                 break;
             }
         }
-        Ok(match (first, taken) {
-            (true, _) => Next::End,
-            (false, true) => Next::Event,
-            (false, false) => Next::Rejected(Rejection::NoReward),
-        })
+        self.faulty = false;
+        match start {
+            Some(place) if !taken => Err(NO_REWARD.at(place)),
+            start => Ok(start),
+        }
     }
 }
 
 /// A line that is a whole event: features of the context, which each action weighs in its own way.
-fn read_cb(line: &[u8], event: &mut Event) -> Result<Next, Problem> {
+fn read_cb(line: &[u8], event: &mut Event) -> Result<(), Problem> {
     let (labels, features) = split(text(line)?)?;
-    refuse_slots(labels)?;
-    let Some((action, cost)) = cost(labels)? else {
-        return Ok(Next::Rejected(Rejection::NoReward));
-    };
+    let (action, cost) = cost(labels)?.ok_or(NO_REWARD)?;
     event.reward = 0.0 - cost;
-    push_features(features, &format!("{action}."), event)?;
-    Ok(Next::Event)
+    push_features(features, &format!("{action}."), event)
 }
 
 /// A line that is one action of an event, or what all of its actions share. Of the other actions than the one
 /// that was taken, nothing is kept.
 fn read_action(line: &[u8], first: bool, taken: &mut bool, event: &mut Event) -> Result<(), Problem> {
     let (labels, features) = split(text(line)?)?;
-    refuse_slots(labels)?;
     if labels.trim_ascii() == "shared" {
-        return if first { push_features(features, "", event) } else { Err(Problem::LateShared) };
+        if !first {
+            return Err(Problem::other("a `shared` line must be the first line of its event"));
+        }
+        return push_features(features, "", event);
     }
     // The line tells the action, not its number in the label.
     let Some((_, cost)) = cost(labels)? else {
         return Ok(());
     };
     if std::mem::replace(taken, true) {
-        return Err(Problem::TwoCosts);
+        return Err(Problem::other(TWO_COSTS));
     }
     event.reward = 0.0 - cost;
     push_features(features, "", event)
 }
 
-fn refuse_slots(labels: &str) -> Result<(), Problem> {
-    match labels.split_ascii_whitespace().next() {
-        Some("ccb") => Err(Problem::MultiSlot { kind: "ccb" }),
-        Some("slates") => Err(Problem::MultiSlot { kind: "slates" }),
-        _ => Ok(()),
-    }
-}
+const TWO_COSTS: &str =
+    "this is the second action of its event with a cost, but only one can have been taken";
 
 /// The labels of a line, without its tag, and its features.
 fn split(line: &str) -> Result<(&str, &str), Problem> {
-    let (head, features) = line.split_once('|').ok_or(Problem::NoBar)?;
+    let no_bar = || Problem::other("there is no `|`, behind which the features begin");
+    let (head, features) = line.split_once('|').ok_or_else(no_bar)?;
     let filled = head.trim_ascii_end();
     let start = filled.rfind(|char: char| char.is_ascii_whitespace()).map_or(0, |space| space + 1);
     let (labels, word) = filled.split_at(start);
@@ -170,7 +149,7 @@ fn split(line: &str) -> Result<(&str, &str), Problem> {
         return Ok((head, features));
     }
     if word == "shared" || matches!(label(word), Ok((_, Some(_)))) {
-        return Err(Problem::tag(word));
+        return Err(Problem::Tag(shortened(word)));
     }
     Ok((labels, features))
 }
@@ -178,11 +157,14 @@ fn split(line: &str) -> Result<(&str, &str), Problem> {
 /// The action that was taken, and what it cost.
 fn cost(labels: &str) -> Result<Option<(u32, f64)>, Problem> {
     let mut taken = None;
-    for word in labels.split_ascii_whitespace() {
+    for (index, word) in labels.split_ascii_whitespace().enumerate() {
+        if index == 0 && matches!(word, "ccb" | "slates") {
+            return Err(multi_slot(word));
+        }
         if let (action, Some(cost)) = label(word)?
             && taken.replace((action, cost)).is_some()
         {
-            return Err(Problem::TwoCosts);
+            return Err(Problem::other(TWO_COSTS));
         }
     }
     Ok(taken)
@@ -220,7 +202,7 @@ fn push_features(text: &str, prefix: &str, event: &mut Event) -> Result<(), Prob
             if name.is_empty() {
                 return Err(Problem::unusable("a feature", feature, "a name, or a name:value"));
             }
-            push(event, &[prefix, namespace, dot, name], weight * value)?;
+            event.push(&[prefix, namespace, dot, name], weight * value)?;
         }
     }
     Ok(())
@@ -238,11 +220,11 @@ fn weighted<'a>(kind: &str, word: &'a str) -> Result<(&'a str, f64), Problem> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::told;
+    use super::super::tests::{lines, told_by};
     use super::*;
 
     fn read(text: &str) -> Vec<String> {
-        told(open(Lines::of(text)))
+        told_by(open(lines(text)))
     }
 
     const NONE: &str = "no action has a reward";
@@ -287,15 +269,20 @@ mod tests {
     #[test]
     fn lines_that_contradict_each_other_are_refused_and_the_next_event_is_read() {
         let rest = "| z\n\n\nshared | s\n0:1:0.5 | b\n";
+        let late = "a `shared` line must be the first line of its event";
+        let tag =
+            |word| format!("`{word}` touches the `|`, which makes it a tag: a space must stand between");
+        let slots =
+            |kind| format!("this is a multi-slot ({kind}) event: only events with one decision are read");
         for (event, line, sentence) in [
-            ("shared | s\n0:1:0.5 | a\n0:1:0.5 | b\n", 3, Problem::TwoCosts),
-            ("shared | s\nshared | s\n0:1:0.5 | b\n", 2, Problem::LateShared),
-            ("| a\nshared | s\n0:1:0.5 | b\n", 2, Problem::LateShared),
-            ("shared | s\n0:1:0.5 a b\n", 2, Problem::NoBar),
-            ("shared | s\n0:1:0.5| b\n", 2, Problem::tag("0:1:0.5")),
-            ("| a\nshared| s\n", 2, Problem::tag("shared")),
-            ("ccb shared | s\nccb action | a\nccb slot 0:1:0.5 | b\n", 1, Problem::MultiSlot { kind: "ccb" }),
-            ("slates shared 0.8 | s\nslates action 0 | a\n", 1, Problem::MultiSlot { kind: "slates" }),
+            ("shared | s\n0:1:0.5 | a\n0:1:0.5 | b\n", 3, TWO_COSTS),
+            ("shared | s\nshared | s\n0:1:0.5 | b\n", 2, late),
+            ("| a\nshared | s\n0:1:0.5 | b\n", 2, late),
+            ("shared | s\n0:1:0.5 a b\n", 2, "there is no `|`, behind which the features begin"),
+            ("shared | s\n0:1:0.5| b\n", 2, &tag("0:1:0.5")),
+            ("| a\nshared| s\n", 2, &tag("shared")),
+            ("ccb shared | s\nccb action | a\nccb slot 0:1:0.5 | b\n", 1, &slots("ccb")),
+            ("slates shared 0.8 | s\nslates action 0 | a\n", 1, &slots("slates")),
         ] {
             assert_eq!(
                 read(&format!("{event}{rest}")),

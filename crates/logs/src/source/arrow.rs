@@ -8,6 +8,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 
 use arrow_ipc::{RecordBatch, root_as_message};
 
+use super::columnar::unreadable;
 use crate::error::Problem;
 
 /// What a file begins with, padded by zeros; the rest of it is a stream, and a footer that is not needed.
@@ -23,9 +24,9 @@ const LARGEST: i64 = 1 << 30;
 pub(super) fn stream_start(file: &mut File) -> Result<u64, Problem> {
     let length = file.metadata().map_err(Problem::Unreadable)?.len();
     let mut start = 0;
-    if read_at(file, 0) == Ok(MAGIC) {
+    if read_at(file, 0) == Some(MAGIC) {
         start = 8;
-        while start < PADDED && read_at(file, start) == Ok([0; 8]) {
+        while start < PADDED && read_at(file, start) == Some([0; 8]) {
             start += 8;
         }
     }
@@ -38,18 +39,13 @@ pub(super) fn stream_start(file: &mut File) -> Result<u64, Problem> {
 
 /// Checks the message at a place and tells where the next one is; none at the end.
 fn check_message(file: &mut File, place: u64, length: u64) -> Result<Option<u64>, Problem> {
-    let damaged =
-        || Problem::Columnar { format: "Arrow", reason: format!("the message at byte {place} is damaged") };
-    let inside = |place: u64, size: i64| {
-        let end = u64::try_from(size).ok().and_then(|size| place.checked_add(size));
-        end.filter(|&end| end <= length).ok_or_else(damaged)
-    };
-    let Ok(first) = read_at::<4>(file, place) else {
-        return Ok(None);
-    };
+    let damaged = || unreadable("Arrow", format!("the message at byte {place} is damaged"));
+    let inside =
+        |place: u64, size: i64| place.checked_add_signed(size).filter(|&end| (place..=length).contains(&end));
+    let Some(first) = read_at::<4>(file, place) else { return Ok(None) };
     // A mark before the length, which old files lack.
     let (header, size) = if first == [0xFF; 4] {
-        let size = read_at::<4>(file, place + 4).map_err(|()| damaged())?;
+        let size = read_at::<4>(file, place + 4).ok_or_else(damaged)?;
         (place + 8, i32::from_le_bytes(size))
     } else {
         (place + 4, i32::from_le_bytes(first))
@@ -57,41 +53,40 @@ fn check_message(file: &mut File, place: u64, length: u64) -> Result<Option<u64>
     if size == 0 {
         return Ok(None);
     }
-    let body = inside(header, i64::from(size))?;
+    let body = inside(header, i64::from(size)).ok_or_else(damaged)?;
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(header)).map_err(Problem::Unreadable)?;
     file.by_ref().take(body - header).read_to_end(&mut bytes).map_err(Problem::Unreadable)?;
     let message = root_as_message(&bytes).map_err(|_| damaged())?;
-    let end = inside(body, message.bodyLength())?;
+    let end = inside(body, message.bodyLength()).ok_or_else(damaged)?;
     let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
     for batch in message.header_as_record_batch().into_iter().chain(dictionary) {
-        check_buffers(file, &batch, body, end).map_err(|()| damaged())?;
+        check_buffers(file, &batch, body, end).ok_or_else(damaged)?;
     }
     Ok(Some(end))
 }
 
 /// Buffers lie inside of the body, and compressed ones say how large they become.
-fn check_buffers(file: &mut File, batch: &RecordBatch<'_>, body: u64, end: u64) -> Result<(), ()> {
+fn check_buffers(file: &mut File, batch: &RecordBatch<'_>, body: u64, end: u64) -> Option<()> {
     for buffer in batch.buffers().into_iter().flatten() {
-        let start =
-            u64::try_from(buffer.offset()).ok().and_then(|offset| body.checked_add(offset)).ok_or(())?;
-        let size = u64::try_from(buffer.length()).map_err(drop)?;
-        if start.checked_add(size).is_none_or(|stop| stop > end) {
-            return Err(());
+        let start = body.checked_add(u64::try_from(buffer.offset()).ok()?)?;
+        let size = u64::try_from(buffer.length()).ok()?;
+        if start.checked_add(size)? > end {
+            return None;
         }
         // -1 stands before a buffer that did not become smaller.
         if batch.compression().is_some() && size > 0 {
-            let becomes = i64::from_le_bytes(read_at::<8>(file, start)?);
+            let becomes = i64::from_le_bytes(read_at(file, start)?);
             if !(-1..=LARGEST).contains(&becomes) {
-                return Err(());
+                return None;
             }
         }
     }
-    Ok(())
+    Some(())
 }
 
-fn read_at<const N: usize>(file: &mut File, place: u64) -> Result<[u8; N], ()> {
+fn read_at<const N: usize>(file: &mut File, place: u64) -> Option<[u8; N]> {
     let mut bytes = [0; N];
-    file.seek(SeekFrom::Start(place)).and_then(|_| file.read_exact(&mut bytes)).map_err(drop)?;
-    Ok(bytes)
+    file.seek(SeekFrom::Start(place)).and_then(|_| file.read_exact(&mut bytes)).ok()?;
+    Some(bytes)
 }

@@ -14,105 +14,60 @@ use arrow_ipc::reader::StreamReader;
 use arrow_schema::{ArrowError, DataType, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 
-use super::{Source, arrow};
-use crate::batch::{Collector, is_usable};
-use crate::error::{Fault, Place, Problem};
+use super::{Opened, Source, Take, arrow};
+use crate::collector::{Collector, is_usable};
+use crate::error::{Place, Problem, Result};
 use crate::selection::{Columns, Selection};
 
 /// Rows in memory, as other programs hand them over.
-pub(crate) type Memory = Box<dyn RecordBatchReader + Send>;
+pub(crate) type Memory<'a> = Box<dyn RecordBatchReader + Send + 'a>;
 
 /// Batches of columns from a file, or from memory.
-pub(crate) struct Columnar {
-    reader: Reader,
+struct Columnar<'a> {
+    batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'a>,
     format: &'static str,
-    /// Positions in the file of the columns that are read, increasing.
-    read: Vec<usize>,
     /// Rows so far.
     rows: u64,
 }
 
-enum Reader {
-    Parquet(ParquetRecordBatchReader),
-    Arrow(StreamReader<BufReader<File>>),
-    Memory(Slices),
-}
-
-/// The wanted columns of batches of any size, in slices of as many rows as a file's batches have.
-struct Slices {
-    batches: Memory,
-    rest: Option<RecordBatch>,
-    rows: usize,
-    read: Vec<usize>,
-}
-
-impl Slices {
-    fn next(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
-        let batch = match self.rest.take() {
-            Some(batch) => batch,
-            None => match self.batches.next()?.and_then(|batch| batch.project(&self.read)) {
-                Ok(batch) => batch,
-                Err(error) => return Some(Err(error)),
-            },
-        };
-        let rows = self.rows.min(batch.num_rows());
-        if rows < batch.num_rows() {
-            self.rest = Some(batch.slice(rows, batch.num_rows() - rows));
-        }
-        Some(Ok(batch.slice(0, rows)))
+/// What a Parquet file holds, and the rows of each of its row groups.
+pub(crate) fn parquet_groups(file: &File) -> Result<(ArrowReaderMetadata, Vec<u64>), Problem> {
+    // The types that Parquet knows are enough; a writer's own, such as dictionaries, only complicate them.
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let metadata = caught("Parquet", || ArrowReaderMetadata::load(file, options))?;
+    let groups = metadata.metadata().row_groups().iter();
+    let rows: Vec<u64> = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).collect();
+    // Rows are counted over all groups, and the numbers of a damaged file may be anything.
+    match rows.iter().copied().try_fold(0_i64, i64::checked_add_unsigned) {
+        Some(_) => Ok((metadata, rows)),
+        None => Err(unreadable("Parquet", CONTRADICTION)),
     }
 }
 
-/// What a Parquet file holds, and where.
-pub(crate) struct Groups {
-    metadata: ArrowReaderMetadata,
-}
-
-impl Groups {
-    pub(crate) fn of(file: &File) -> Result<Self, Problem> {
-        // The types that Parquet knows are enough; a writer's own, such as dictionaries, only complicate them.
-        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let groups = Self { metadata: caught("Parquet", || ArrowReaderMetadata::load(file, options))? };
-        // Rows are counted over all groups, and the numbers of a damaged file may be anything.
-        match groups.rows().into_iter().try_fold(0_i64, i64::checked_add_unsigned) {
-            Some(_) => Ok(groups),
-            None => Err(contradiction("Parquet")),
-        }
+/// Opens one row group of a Parquet file, or all of them.
+pub(crate) fn open_parquet(
+    file: File,
+    group: Option<usize>,
+    selection: &Selection,
+) -> Result<Opened<'static>> {
+    let (metadata, groups) = parquet_groups(&file)?;
+    let (columns, read) = wanted(selection, metadata.schema())?;
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+    let mask = ProjectionMask::roots(builder.parquet_schema(), read);
+    let mut builder = builder.with_projection(mask).with_batch_size(columns.batch_rows());
+    if let Some(group) = group {
+        builder = builder.with_row_groups(vec![group]);
     }
-
-    /// Rows of each row group.
-    pub(crate) fn rows(&self) -> Vec<u64> {
-        let groups = self.metadata.metadata().row_groups().iter();
-        groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).collect()
-    }
-
-    /// Opens some of the row groups, all unless told.
-    pub(crate) fn open(
-        &self,
-        file: File,
-        group: Option<usize>,
-        selection: &Selection,
-    ) -> Result<(Columns, Columnar), Fault> {
-        let columns = selection.resolve(names(self.metadata.schema()))?;
-        let read = columns.read();
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
-        let mask = ProjectionMask::roots(builder.parquet_schema(), read.iter().copied());
-        let mut builder = builder.with_projection(mask).with_batch_size(columns.batch_rows());
-        let mut before = 0;
-        if let Some(group) = group {
-            before = self.rows()[..group].iter().sum();
-            builder = builder.with_row_groups(vec![group]);
-        }
-        let reader = Reader::Parquet(caught("Parquet", || builder.build())?);
-        Ok((columns, Columnar { reader, format: "Parquet", read, rows: before }))
-    }
+    let rows = groups[..group.unwrap_or(0)].iter().sum();
+    let batches = Box::new(caught("Parquet", || builder.build())?);
+    Ok((columns, Box::new(Columnar { batches, format: "Parquet", rows })))
 }
 
 /// Opens an Arrow file, of either of its two kinds: a file is a stream with a frame around it.
-pub(crate) fn open_arrow(mut file: File, selection: &Selection) -> Result<(Columns, Columnar), Fault> {
+pub(crate) fn open_arrow(mut file: File, selection: &Selection) -> Result<Opened<'static>> {
     let start = arrow::stream_start(&mut file)?;
     let mut open = |projection: Option<Vec<usize>>| -> Result<StreamReader<BufReader<File>>, Problem> {
         file.seek(SeekFrom::Start(start)).map_err(Problem::Unreadable)?;
@@ -120,82 +75,77 @@ pub(crate) fn open_arrow(mut file: File, selection: &Selection) -> Result<(Colum
         caught("Arrow", || StreamReader::try_new(file, projection))
     };
     // Which columns are wanted has to be said before their names are known.
-    let columns = selection.resolve(names(&open(None)?.schema()))?;
-    let read = columns.read();
-    let reader = Reader::Arrow(open(Some(read.clone()))?);
-    Ok((columns, Columnar { reader, format: "Arrow", read, rows: 0 }))
+    let (columns, read) = wanted(selection, &open(None)?.schema())?;
+    let batches = Box::new(open(Some(read))?);
+    Ok((columns, Box::new(Columnar { batches, format: "Arrow", rows: 0 })))
 }
 
-/// Finds the columns of batches in memory.
-pub(crate) fn open_memory(batches: Memory, selection: &Selection) -> Result<(Columns, Columnar), Fault> {
-    let columns = selection.resolve(names(&batches.schema()))?;
-    let read = columns.read();
-    let reader =
-        Reader::Memory(Slices { batches, rest: None, rows: columns.batch_rows(), read: read.clone() });
-    Ok((columns, Columnar { reader, format: "Arrow", read, rows: 0 }))
+/// Finds the columns of batches in memory, which are cut into as many rows as a file's batches have.
+pub(crate) fn open_memory<'a>(batches: Memory<'a>, selection: &Selection) -> Result<Opened<'a>> {
+    let (columns, read) = wanted(selection, &batches.schema())?;
+    let rows = columns.batch_rows();
+    let slices = batches.flat_map(move |batch| match batch.and_then(|batch| batch.project(&read)) {
+        Ok(batch) => {
+            let starts = (0..batch.num_rows()).step_by(rows);
+            starts.map(|start| Ok(batch.slice(start, rows.min(batch.num_rows() - start)))).collect()
+        }
+        Err(error) => vec![Err(error)],
+    });
+    Ok((columns, Box::new(Columnar { batches: Box::new(slices), format: "Arrow", rows: 0 })))
 }
 
-fn names(schema: &Schema) -> Vec<String> {
-    schema.fields().iter().map(|field| field.name().clone()).collect()
+/// The wanted columns by their positions among those that are read, which are the only ones of a batch, and the
+/// positions of these in the file.
+fn wanted(selection: &Selection, schema: &Schema) -> Result<(Columns, Vec<usize>), Problem> {
+    let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let all = selection.resolve(names)?;
+    let read = all.read();
+    Ok((selection.resolve(all.named(&read))?, read))
 }
 
-impl Columnar {
-    /// The next rows; none at the end of the file.
-    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, Fault> {
-        let next = caught(self.format, || match &mut self.reader {
-            Reader::Parquet(reader) => reader.next().transpose(),
-            Reader::Arrow(reader) => reader.next().transpose(),
-            Reader::Memory(slices) => slices.next().transpose(),
-        });
-        next.map_err(|problem| problem.at(Place::Row(self.rows + 1)))
-    }
-
-    /// The numbers of the features, then of the reward, if every value is there.
-    pub(crate) fn dense(&self, batch: &RecordBatch, columns: &Columns) -> Option<Vec<Float64Array>> {
-        let column = |column: &usize| {
-            let array = batch.column(self.read.binary_search(column).ok()?);
-            let numbers = caught(self.format, || numbers(array)).ok()??;
+impl Columnar<'_> {
+    /// Offers a batch to `take`, if every value of its columns is there and a number.
+    fn is_taken(&self, batch: &RecordBatch, columns: &Columns, take: &mut Take<'_>) -> bool {
+        if !columns.is_numeric() {
+            return false;
+        }
+        let column = |&column: &usize| {
+            let numbers = caught(self.format, || numbers(batch.column(column))).ok()??;
             (numbers.null_count() == 0).then_some(numbers)
         };
-        columns.features.iter().chain([&columns.reward]).map(column).collect()
-    }
-
-    /// Counts rows that were taken as they are.
-    pub(crate) fn skip(&mut self, rows: usize) {
-        self.rows += rows as u64;
+        let wanted = columns.features.iter().chain([&columns.reward]);
+        let Some(dense) = wanted.map(column).collect::<Option<Vec<Float64Array>>>() else { return false };
+        let slices: Vec<&[f64]> = dense.iter().map(|column| &column.values()[..]).collect();
+        slices.split_last().is_some_and(|(rewards, features)| take(features, rewards))
     }
 
     /// Gives rows to the collector, one by one.
-    pub(crate) fn push_rows(&mut self, batch: &RecordBatch, collector: &mut Collector) -> Result<(), Fault> {
-        let mut cells = Vec::new();
-        cells.resize_with(collector.columns.names.len(), || None);
-        for (&column, array) in self.read.iter().zip(batch.columns()) {
-            cells[column] = Some(caught(self.format, || Cells::new(array))?);
-        }
+    fn push_rows(&mut self, batch: &RecordBatch, collector: &mut Collector) -> Result<()> {
+        let cells = batch.columns().iter().map(|array| caught(self.format, || Cells::new(array)));
+        let cells: Vec<Cells> = cells.collect::<Result<_, _>>()?;
         for row in 0..batch.num_rows() {
             self.rows += 1;
-            let number = |name: &str, column: usize| match &cells[column] {
-                Some(cells) => cells.number(name, row),
-                None => Err(Problem::no_value(name)),
-            };
-            let text =
-                |column: usize| cells[column].as_ref().map(|cells| cells.text(row)).unwrap_or_default();
-            collector.push(Place::Row(self.rows), number, text)?;
+            let number = |name: &str, column: usize| cells[column].number(name, row);
+            collector.push(Place::Row(self.rows), number, |column| cells[column].text(row))?;
         }
         Ok(())
     }
 }
 
-impl Source for Columnar {
-    fn fill(&mut self, collector: &mut Collector) -> Result<(), Fault> {
-        // Rows that are left out may leave a batch empty, which would be the end of the file.
-        while collector.is_empty() {
-            match self.next_batch()? {
-                Some(batch) => self.push_rows(&batch, collector)?,
-                None => break,
-            }
+impl Source for Columnar<'_> {
+    fn read(&mut self, collector: &mut Collector, take: &mut Take<'_>) -> Result<bool> {
+        let next = caught(self.format, || self.batches.next().transpose());
+        let Some(batch) = next.map_err(|problem| problem.at(Place::Row(self.rows + 1)))? else {
+            return Ok(false);
+        };
+        if self.is_taken(&batch, &collector.columns, take) {
+            self.rows += batch.num_rows() as u64;
+        } else {
+            // Row by row, to find what is wrong and where.
+            self.push_rows(&batch, collector)?;
         }
-        Ok(())
+        // Rows that are left out may leave a batch empty, which would be the end of the file.
+        Ok(collector.batch.is_empty())
     }
 }
 
@@ -225,11 +175,8 @@ impl<'a> Cells<'a> {
         match &self.numbers {
             Some(numbers) if numbers.is_valid(row) => {
                 let value = numbers.value(row);
-                if is_usable(value) {
-                    Ok(value)
-                } else {
-                    Err(Problem::not_finite(name, &format!("{value:?}")))
-                }
+                let usable = is_usable(value).then_some(value);
+                usable.ok_or_else(|| Problem::not_finite(name, &format!("{value:?}")))
             }
             // A null is shown as nothing.
             _ => match self.text(row) {
@@ -254,11 +201,14 @@ pub(super) fn caught<T, E: Display>(
     // Whatever the call left half done is not used again: reading ends with the first problem.
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) => Err(Problem::Columnar { format, reason: error.to_string() }),
-        Err(_) => Err(contradiction(format)),
+        Ok(Err(error)) => Err(unreadable(format, error)),
+        Err(_) => Err(unreadable(format, CONTRADICTION)),
     }
 }
 
-fn contradiction(format: &'static str) -> Problem {
-    Problem::Columnar { format, reason: "its bytes contradict each other".to_owned() }
+const CONTRADICTION: &str = "its bytes contradict each other";
+
+/// A file that ends early, is damaged, or uses what this build does not read.
+pub(super) fn unreadable(format: &str, reason: impl Display) -> Problem {
+    Problem::Damaged(format!("the {format} file cannot be read: {reason}"))
 }

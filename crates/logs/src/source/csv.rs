@@ -1,36 +1,22 @@
 //! Comma-separated values below a header.
 
-use super::Source;
 use super::lines::Lines;
 use super::records::Records;
-use crate::batch::{Collector, parse};
-use crate::error::Fault;
-use crate::selection::{Columns, Selection};
+use super::{Opened, Source, Take};
+use crate::collector::{Collector, parse};
+use crate::error::Result;
+use crate::selection::Selection;
 
-struct Csv(Records);
-
-pub(super) fn open(lines: Lines, selection: &Selection) -> Result<(Columns, Box<dyn Source>), Fault> {
-    let (names, records) = Records::open(lines)?;
-    Ok((selection.resolve(names)?, Box::new(Csv(records))))
+pub(super) fn open(lines: Lines, selection: &Selection) -> Result<Opened<'static>> {
+    let records = Records::open(lines)?;
+    Ok((selection.resolve(records.names.clone())?, Box::new(records)))
 }
 
-impl Source for Csv {
-    fn fill(&mut self, collector: &mut Collector) -> Result<(), Fault> {
-        while !collector.is_full() {
-            let place = match self.0.next() {
-                Ok(Some(place)) => place,
-                Ok(None) => break,
-                Err(fault) if fault.problem.is_about_a_row() => {
-                    collector.reject(fault)?;
-                    continue;
-                }
-                Err(fault) => return Err(fault),
-            };
-            match self.0.cells() {
-                Ok(cell) => collector.push(place, |name, column| parse(name, cell(column)), &cell)?,
-                Err(problem) => collector.reject(problem.at(place))?,
-            }
-        }
-        Ok(())
+impl Source for Records {
+    fn read(&mut self, collector: &mut Collector, _: &mut Take<'_>) -> Result<bool> {
+        let Some(place) = self.next()? else { return Ok(false) };
+        let cell = self.cells().map_err(|problem| problem.at(place))?;
+        collector.push(place, |name, column| parse(name, cell(column)), &cell)?;
+        Ok(true)
     }
 }

@@ -2,6 +2,7 @@
 //! again, which stay in the cache. This is what large logs look like, and nearly all the time goes into it.
 
 use std::fs::File;
+use std::path::Path;
 
 use parquet::basic::Type;
 use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
@@ -10,33 +11,28 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader as _, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
+use super::Take;
 use super::columnar::caught;
 use crate::selection::Columns;
-
-/// What takes features and rewards, column by column, or refuses them.
-pub(crate) type Take<'a> = dyn FnMut(&[&[f64]], &[f64]) -> bool + 'a;
 
 /// Gives all rows to `take`, a batch at a time, features and then rewards. False if the columns are something
 /// else, if a value is missing, or if `take` does not like a batch: then nothing counts, and the rows have to be
 /// read in another way, which also finds out what is wrong.
-pub(crate) fn for_each_batch(file: File, group: usize, columns: &Columns, take: &mut Take<'_>) -> bool {
-    caught("Parquet", || try_for_each_batch(file, group, columns, take)).unwrap_or(false)
+pub(crate) fn for_each_batch(path: &Path, group: usize, columns: &Columns, take: &mut Take<'_>) -> bool {
+    columns.is_numeric() && caught("Parquet", || each_batch(path, group, columns, take)).unwrap_or(false)
 }
 
-fn try_for_each_batch(
-    file: File,
+fn each_batch(
+    path: &Path,
     group: usize,
     columns: &Columns,
     take: &mut Take<'_>,
 ) -> Result<bool, ParquetError> {
-    let file = SerializedFileReader::new(file)?;
+    let file = SerializedFileReader::new(File::open(path)?)?;
     let group = file.get_row_group(group)?;
-    let wanted: Vec<usize> = columns.features.iter().copied().chain([columns.reward]).collect();
-    let readers: Option<Vec<Doubles>> =
-        wanted.iter().map(|&column| Doubles::open(&*group, &columns.names[column])).collect();
-    let Some(mut readers) = readers else {
-        return Ok(false);
-    };
+    let wanted = columns.features.iter().chain([&columns.reward]);
+    let readers = wanted.map(|&column| Doubles::open(&*group, &columns.names[column]));
+    let Some(mut readers) = readers.collect::<Option<Vec<_>>>() else { return Ok(false) };
     let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
     while left > 0 {
         let rows = left.min(columns.batch_rows());

@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::Source;
 use super::lines::{Lines, text};
-use crate::batch::{Collector, parse};
-use crate::error::{Fault, Problem, cut};
-use crate::selection::{Columns, Selection};
+use super::{Opened, Source, Take};
+use crate::collector::{Collector, parse};
+use crate::error::{Problem, Result, cut};
+use crate::selection::Selection;
 
 struct JsonLines {
     lines: Lines,
@@ -22,50 +22,47 @@ struct JsonLines {
     selection: Selection,
 }
 
-pub(super) fn open(mut lines: Lines, selection: &Selection) -> Result<(Columns, Box<dyn Source>), Fault> {
+pub(super) fn open(mut lines: Lines, selection: &Selection) -> Result<Opened<'static>> {
     if !lines.next_filled()? {
         return Err(Problem::Empty.into());
     }
-    let Object(entries) = object(&lines.line).map_err(|problem| problem.at(lines.place()))?;
+    let entries = object(&lines.line).map_err(|problem| problem.at(lines.place()))?;
     let names: Vec<String> = entries.into_iter().map(|(name, _)| name.into_owned()).collect();
-    let positions = names.iter().enumerate().map(|(index, name)| (name.clone(), index)).collect();
+    let positions = names.iter().cloned().zip(0..).collect();
     let columns = selection.resolve(names)?;
     Ok((columns, Box::new(JsonLines { lines, pending: true, positions, selection: selection.clone() })))
 }
 
 impl Source for JsonLines {
-    fn fill(&mut self, collector: &mut Collector) -> Result<(), Fault> {
-        while !collector.is_full() && (std::mem::take(&mut self.pending) || self.lines.next_filled()?) {
-            let place = self.lines.place();
-            match self.cells(collector.columns.names.len()) {
-                Err(problem) => collector.reject(problem.at(place))?,
-                Ok(cells) => {
-                    let cell =
-                        |column: usize| cells[column].filter(|&value| value != "null").unwrap_or_default();
-                    let text =
-                        |column| serde_json::from_str(cell(column)).unwrap_or(Cow::Borrowed(cell(column)));
-                    collector.push(place, |name, column| parse(name, cell(column)), text)?;
-                }
-            }
+    fn read(&mut self, collector: &mut Collector, _: &mut Take<'_>) -> Result<bool> {
+        if !std::mem::take(&mut self.pending) && !self.lines.next_filled()? {
+            return Ok(false);
         }
-        Ok(())
+        let place = self.lines.place();
+        let cells = self.cells(collector.columns.names.len()).map_err(|problem| problem.at(place))?;
+        let cell = |column: usize| cells[column].filter(|&value| value != "null").unwrap_or_default();
+        let text = |column| serde_json::from_str(cell(column)).unwrap_or(Cow::Borrowed(cell(column)));
+        collector.push(place, |name, column| parse(name, cell(column)), text)?;
+        Ok(true)
     }
 }
 
 impl JsonLines {
     /// The values of the columns in the line that was read last, as they are written.
     fn cells(&self, columns: usize) -> Result<Vec<Option<&str>>, Problem> {
-        let Object(entries) = object(&self.lines.line)?;
+        let entries = object(&self.lines.line)?;
         let mut cells = vec![None; columns];
         for (name, value) in entries {
             match self.positions.get(&*name) {
                 Some(&column) if cells[column].is_some() => {
-                    return Err(Problem::TwoColumns { name: name.into_owned() });
+                    return Err(Problem::TwoColumns(name.into_owned()));
                 }
                 Some(&column) => cells[column] = Some(value),
                 // Features that only some rows have would otherwise be lost without a word.
                 None if self.selection.takes(&name) => {
-                    return Err(Problem::LateColumn { name: name.into_owned() });
+                    let sentence =
+                        format!("column `{name}` matches the features, but is not in the first line");
+                    return Err(Problem::Other(sentence));
                 }
                 None => {}
             }
@@ -75,12 +72,10 @@ impl JsonLines {
 }
 
 /// The entries of an object, values as they are written.
-struct Object<'a>(Vec<(Cow<'a, str>, &'a str)>);
-
-fn object(line: &[u8]) -> Result<Object<'_>, Problem> {
+fn object(line: &[u8]) -> Result<Vec<(Cow<'_, str>, &str)>, Problem> {
     let mut entries = Vec::new();
     each_entry(text(line)?, |name, value| entries.push((name, value)))?;
-    Ok(Object(entries))
+    Ok(entries)
 }
 
 /// Goes through the entries of an object, values as they are written.
@@ -116,5 +111,7 @@ pub(crate) fn problem(error: &serde_json::Error, start: usize) -> Problem {
     let sentence = error.to_string();
     let reason = sentence.split(" at line ").next().unwrap_or(&sentence);
     // They repeat a value that is not of the kind they expect, however long it is.
-    Problem::Json { reason: cut(reason, 200), column: start + error.column().max(1) }
+    let (reason, column) = (cut(reason, 200), start + error.column().max(1));
+    let sentence = format!("this is not a JSON object: {reason} at column {column}");
+    Problem::malformed(sentence, "not a JSON object")
 }

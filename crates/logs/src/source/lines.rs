@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read as _};
+use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::error::{Fault, Place, Problem};
+use crate::error::{Place, Problem, Result};
 
 /// How many bytes a record may have: what bounds the memory when a line or a quote never ends.
 pub(crate) const LONGEST: u64 = 64_000_000;
@@ -14,7 +15,6 @@ const BUFFER: usize = 1 << 16;
 
 pub(crate) struct Lines {
     reader: Box<dyn BufRead + Send>,
-    gzip: bool,
     /// The line that was read last, without its end.
     pub(crate) line: Vec<u8>,
     /// Its number, from 1.
@@ -24,26 +24,18 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    pub(crate) fn new(file: File, gzip: bool) -> Self {
-        let file = BufReader::with_capacity(BUFFER, file);
-        let reader: Box<dyn BufRead + Send> = if gzip {
-            Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(file)))
+    /// Lines of a file, which is compressed if its name says so.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let file = BufReader::with_capacity(BUFFER, File::open(path).map_err(Problem::Unreadable)?);
+        Ok(if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
+            Self::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(file)))
         } else {
-            Box::new(file)
-        };
-        Self { reader, gzip, line: Vec::new(), number: 0, cut: false }
+            Self::new(file)
+        })
     }
 
-    /// Lines that are in memory.
-    #[cfg(test)]
-    pub(crate) fn of(text: impl Into<Vec<u8>>) -> Self {
-        Self {
-            reader: Box::new(Cursor::new(text.into())),
-            gzip: false,
-            line: Vec::new(),
-            number: 0,
-            cut: false,
-        }
+    pub(crate) fn new(reader: impl BufRead + Send + 'static) -> Self {
+        Self { reader: Box::new(reader), line: Vec::new(), number: 0, cut: false }
     }
 
     /// Where the line is that was read last.
@@ -52,7 +44,7 @@ impl Lines {
     }
 
     /// Goes to the next line; false at the end of the file.
-    pub(crate) fn next(&mut self) -> Result<bool, Fault> {
+    pub(crate) fn next(&mut self) -> Result<bool> {
         self.number += 1;
         self.line.clear();
         let skipped = if std::mem::take(&mut self.cut) { self.reader.skip_until(b'\n') } else { Ok(0) };
@@ -63,14 +55,19 @@ impl Lines {
             Err(error) => {
                 // Whoever reads on comes to an end, instead of the same error again and again.
                 self.reader = Box::new(io::empty());
-                return Err(self.unreadable(error).at(self.place()));
+                // What the operating system says is about the file, the rest about the compressed bytes.
+                let problem = match error.raw_os_error() {
+                    Some(_) => Problem::Unreadable(error),
+                    None => Problem::Damaged(format!("the gzip data is damaged: {error}")),
+                };
+                return Err(problem.at(self.place()));
             }
         }
         if self.line.pop_if(|byte| *byte == b'\n').is_some() {
             self.line.pop_if(|byte| *byte == b'\r');
         } else if self.line.len() as u64 == LONGEST {
             self.cut = true;
-            return Err(Problem::TooLong { limit: LONGEST }.at(self.place()));
+            return Err(too_long().at(self.place()));
         }
         if self.number == 1 && self.line.starts_with(b"\xEF\xBB\xBF") {
             self.line.drain(..3);
@@ -79,7 +76,7 @@ impl Lines {
     }
 
     /// Goes to the next line that is not blank; false at the end of the file.
-    pub(crate) fn next_filled(&mut self) -> Result<bool, Fault> {
+    pub(crate) fn next_filled(&mut self) -> Result<bool> {
         while self.next()? {
             if !self.is_blank() {
                 return Ok(true);
@@ -99,18 +96,17 @@ impl Lines {
     pub(crate) fn is_blank(&self) -> bool {
         self.line.trim_ascii().is_empty()
     }
-
-    fn unreadable(&self, error: io::Error) -> Problem {
-        // What the operating system says is about the file, the rest about the compressed bytes.
-        if self.gzip && error.raw_os_error().is_none() {
-            Problem::Gzip(error)
-        } else {
-            Problem::Unreadable(error)
-        }
-    }
 }
 
 /// The text of a line or record.
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, Problem> {
-    std::str::from_utf8(bytes).map_err(|error| Problem::NotText { byte: bytes[error.valid_up_to()] })
+    std::str::from_utf8(bytes).map_err(|error| {
+        let sentence = format!("byte 0x{:02X} is not UTF-8 text", bytes[error.valid_up_to()]);
+        Problem::malformed(sentence, "not UTF-8 text")
+    })
+}
+
+/// A line or a quoted field that does not end.
+pub(super) fn too_long() -> Problem {
+    Problem::Damaged(format!("the record is longer than {} MB", LONGEST / 1_000_000))
 }

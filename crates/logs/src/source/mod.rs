@@ -1,5 +1,6 @@
 //! Where rows of tables come from: one module for each format.
 
+pub(crate) mod array;
 mod arrow;
 pub(crate) mod columnar;
 mod csv;
@@ -11,33 +12,26 @@ pub(crate) mod records;
 use std::fs::File;
 use std::path::Path;
 
-use crate::batch::Collector;
-use crate::error::{Fault, Problem};
-use crate::format::{Format, is_gzip};
+use crate::collector::Collector;
+use crate::error::{Problem, Result};
+use crate::format::Format;
 use crate::selection::{Columns, Selection};
-use columnar::Columnar;
+pub(crate) use columnar::Memory;
 use lines::Lines;
 
-/// A file that is read from its beginning to its end.
+/// What takes features and rewards, column by column, or refuses them.
+pub(crate) type Take<'a> = dyn FnMut(&[&[f64]], &[f64]) -> bool + 'a;
+
+/// Rows that are read from their beginning to their end.
 pub(crate) trait Source: Send {
-    /// Adds rows until the batch is full; none at the end of the file.
-    fn fill(&mut self, collector: &mut Collector) -> Result<(), Fault>;
+    /// Adds a row, or as many as come at once; false where the batch ends, which is empty at the end of all. Rows
+    /// that are columns of nothing but numbers are offered to `take` first. After an error about a row the next
+    /// call goes on behind it.
+    fn read(&mut self, collector: &mut Collector, take: &mut Take<'_>) -> Result<bool>;
 }
 
-/// A table that gives its rows one by one, or columns of many.
-pub(crate) enum Opened {
-    Rows(Box<dyn Source>),
-    Columns(Box<Columnar>),
-}
-
-impl Opened {
-    pub(crate) fn into_source(self) -> Box<dyn Source> {
-        match self {
-            Self::Rows(source) => source,
-            Self::Columns(columnar) => columnar,
-        }
-    }
-}
+/// The columns that were found, and where their rows come from.
+pub(crate) type Opened<'a> = (Columns, Box<dyn Source + 'a>);
 
 /// Opens a table, or one row group of a Parquet file, and finds its columns.
 pub(crate) fn open(
@@ -45,21 +39,20 @@ pub(crate) fn open(
     format: Format,
     group: Option<usize>,
     selection: &Selection,
-) -> Result<(Columns, Opened), Fault> {
+) -> Result<Opened<'static>> {
     let file = File::open(path).map_err(Problem::Unreadable)?;
     let about = file.metadata().map_err(Problem::Unreadable)?;
     if about.is_file() && about.len() == 0 {
         return Err(Problem::Empty.into());
     }
-    let rows = |(columns, source)| (columns, Opened::Rows(source));
-    let columnar = |(columns, columnar)| (columns, Opened::Columns(Box::new(columnar)));
     match format {
-        Format::Csv => csv::open(Lines::new(file, is_gzip(path)), selection).map(rows),
-        Format::JsonLines => json::open(Lines::new(file, is_gzip(path)), selection).map(rows),
-        Format::Parquet => columnar::Groups::of(&file)?.open(file, group, selection).map(columnar),
-        Format::Arrow => columnar::open_arrow(file, selection).map(columnar),
-        Format::VowpalWabbit | Format::Dsjson | Format::OpenBandit => {
-            Err(Problem::NotATable { format }.into())
-        }
+        Format::Csv => csv::open(Lines::open(path)?, selection),
+        Format::JsonLines => json::open(Lines::open(path)?, selection),
+        Format::Parquet => columnar::open_parquet(file, group, selection),
+        Format::Arrow => columnar::open_arrow(file, selection),
+        Format::VowpalWabbit | Format::Dsjson | Format::OpenBandit => Err(Problem::Other(format!(
+            "{format} has events, not rows with columns; `truenorth summarize` reads it"
+        ))
+        .into()),
     }
 }

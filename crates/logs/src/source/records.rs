@@ -2,10 +2,12 @@
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
-use super::lines::{LONGEST, Lines, text};
-use crate::error::{Fault, Place, Problem};
+use super::lines::{LONGEST, Lines, text, too_long};
+use crate::error::{Place, Problem, Result};
 
 pub(crate) struct Records {
+    /// The header: the names of the columns.
+    pub(crate) names: Vec<String>,
     lines: Lines,
     parser: Reader,
     /// The fields of a record, one behind the other without commas and quotes.
@@ -13,37 +15,36 @@ pub(crate) struct Records {
     /// Where each of them ends; only the first `count` belong to the record.
     ends: Vec<usize>,
     count: usize,
-    /// Fields of the header.
-    expected: usize,
 }
 
 impl Records {
-    /// Reads the header: the names of the columns.
-    pub(crate) fn open(lines: Lines) -> Result<(Vec<String>, Self), Fault> {
+    /// Reads the header.
+    pub(crate) fn open(lines: Lines) -> Result<Self> {
         let parser = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
-        let mut records = Self { lines, parser, fields: Vec::new(), ends: Vec::new(), count: 0, expected: 0 };
+        let (names, fields, ends) = (Vec::new(), Vec::new(), Vec::new());
+        let mut records = Self { names, lines, parser, fields, ends, count: 0 };
         let Some(place) = records.read()? else {
             return Err(Problem::Empty.into());
         };
-        records.expected = records.count;
-        let names = {
-            let cell = records.cells().map_err(|problem| problem.at(place))?;
-            (0..records.count).map(|column| cell(column).trim().to_owned()).collect()
-        };
-        Ok((names, records))
+        let cells = (0..records.count).map(records.cells().map_err(|problem| problem.at(place))?);
+        let names = cells.map(|name| name.trim().to_owned()).collect();
+        Ok(Self { names, ..records })
     }
 
     /// Goes to the next record, which has as many fields as the header, and tells where it starts.
-    pub(crate) fn next(&mut self) -> Result<Option<Place>, Fault> {
+    pub(crate) fn next(&mut self) -> Result<Option<Place>> {
         match self.read()? {
-            Some(place) if self.count != self.expected => {
-                Err(Problem::Ragged { expected: self.expected, found: self.count }.at(place))
+            Some(place) if self.count != self.names.len() => {
+                let (found, expected) = (self.count, self.names.len());
+                let sentence = format!("there are {found} fields, but the header has {expected}");
+                let reason = format!("the row has not the {expected} fields of the header");
+                Err(Problem::malformed(sentence, reason).at(place))
             }
             place => Ok(place),
         }
     }
 
-    fn read(&mut self) -> Result<Option<Place>, Fault> {
+    fn read(&mut self) -> Result<Option<Place>> {
         if !self.lines.next_filled()? {
             return Ok(None);
         }
@@ -56,7 +57,7 @@ impl Records {
             if (written + input.len()) as u64 > LONGEST {
                 // The next record does not start inside of quotes.
                 self.parser.reset();
-                return Err(Problem::TooLong { limit: LONGEST }.at(place));
+                return Err(too_long().at(place));
             }
             self.fields.resize(written + input.len(), 0);
             while !input.is_empty() {
@@ -77,7 +78,7 @@ impl Records {
             }
             // The line ended inside of quotes.
             if !self.lines.next()? {
-                return Err(Problem::OpenQuote.at(place));
+                return Err(Problem::other("a quote opens here and is never closed").at(place));
             }
         }
     }

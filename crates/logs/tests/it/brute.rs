@@ -50,7 +50,7 @@ impl Brute {
         for i in 0..d {
             for j in 0..d {
                 let plain = kish * self.sum(|row| self.rows[row][i] * self.rows[row][j]) * scale * scale;
-                near(gram[(i, j)], plain, size(i) * size(j), &format!("entry ({i}, {j})"));
+                near(gram[i * d + j], plain, size(i) * size(j), &format!("entry ({i}, {j})"));
             }
             let plain = kish * self.sum(|row| self.rows[row][i] * self.rewards[row]) * scale;
             near(statistic.moment()[i], plain, size(i) * paid, &format!("moment {i}"));
@@ -79,9 +79,14 @@ pub(crate) fn same(left: &RidgeStatistic, right: &RidgeStatistic) {
     let d = left.dimension();
     for i in 0..d {
         for j in 0..d {
-            near(a[(i, j)], b[(i, j)], (a[(i, i)] * a[(j, j)]).sqrt(), &format!("entry ({i}, {j})"));
+            near(
+                a[i * d + j],
+                b[i * d + j],
+                (a[i * d + i] * a[j * d + j]).sqrt(),
+                &format!("entry ({i}, {j})"),
+            );
         }
-        let size = (a[(i, i)] * left.sum_squares()).sqrt();
+        let size = (a[i * d + i] * left.sum_squares()).sqrt();
         near(left.moment()[i], right.moment()[i], size, &format!("moment {i}"));
     }
     near(left.sum_squares(), right.sum_squares(), left.sum_squares(), "sum of squares");

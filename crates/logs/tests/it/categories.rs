@@ -6,8 +6,7 @@ use truenorth_logs::{Plan, Selection, Summary, bucket};
 use crate::brute::Brute;
 use crate::support::{Dice, Folder, plan, summary};
 
-const TOO_MANY: &str =
-    "there are more than 1000 features by name; hash them (`--hash COLUMN`, or no `--keep-names`)";
+const TOO_MANY: &str = "there are more than 1000 features by name; hash them";
 
 /// The documented hash: FNV-1a, its upper half folded onto the lower, modulo the buckets.
 fn hash(name: &str, buckets: u64) -> u64 {

@@ -1,8 +1,8 @@
 //! Logs that others have written, where they are at hand.
 
-use std::path::Path;
-
 use truenorth_logs::Plan;
+
+use crate::support::shared_data;
 
 /// A file, whether malformed events are left out, and what comes of it.
 const SAMPLES: [(&str, bool, &str); 13] = [
@@ -11,7 +11,7 @@ const SAMPLES: [(&str, bool, &str); 13] = [
     (
         "obd-item_context-men.csv",
         false,
-        "obd-item_context-men.csv: this is a table of items, without a column `click`: give it with `--items`, beside the log it belongs to",
+        "obd-item_context-men.csv: this is a table of items, without a column `click`: it goes beside the log it belongs to",
     ),
     (
         "vw-cb-adf-fractional-costs.txt",
@@ -57,11 +57,7 @@ const SAMPLES: [(&str, bool, &str); 13] = [
 
 #[test]
 fn samples_are_read_or_refused_with_the_reason_and_the_line() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/log-samples");
-    if !folder.exists() {
-        println!("skipped: {} is not there", folder.display());
-        return;
-    }
+    let Some(folder) = shared_data("log-samples") else { return };
     let place = format!("{}/", folder.display());
     for (name, skip_malformed, expected) in SAMPLES {
         let mut plan = Plan { keep_names: true, ..Plan::default() };

@@ -1,14 +1,10 @@
-use std::path::Path;
-
 use truenorth_logs::{Selection, Table};
+
+use crate::support::shared_data;
 
 #[test]
 fn bike_weekday_has_the_rows_and_rounds_that_its_readme_tells() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/bike-weekday");
-    if !folder.exists() {
-        println!("skipped: {} is not there", folder.display());
-        return;
-    }
+    let Some(folder) = shared_data("bike-weekday") else { return };
     let offline =
         Table::read(folder.join("offline.csv.gz"), &Selection::new("f_*", "reward").without("round"))
             .unwrap();

@@ -65,6 +65,15 @@ impl Folder {
     }
 }
 
+/// A folder of data that is beside the repository, where it is at hand.
+pub(crate) fn shared_data(name: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
+    if !folder.exists() {
+        println!("skipped: {} is not there", folder.display());
+    }
+    folder.exists().then_some(folder)
+}
+
 pub(crate) fn gzipped(content: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(content).unwrap();

@@ -1,15 +1,15 @@
 //! What figures refuse, and the sentence they say.
 
 use truenorth_report::{
-    Bar, BarGroup, Bars, BarsFigure, Curves, CurvesFigure, CurvesPanel, Direction, Directions,
-    DirectionsFigure, DirectionsPanel, Drift, Ellipses, EllipsesFigure, EllipsesPanel, Error, Outline,
-    OutlineStyle, Reference, Series, Share, ShareColors, Shares, SharesFigure, SharesPanel, png,
+    Bars, Curves, CurvesPanel, Ellipses, EllipsesPanel, Error, Interval, Outline, Reference, Row, RowsFigure,
+    Series, Share, Shares, SharesPanel, png,
 };
+
+const FINITE: &str = "finite and at most 1e100 in size";
 
 fn refusal(series: Vec<Series>, references: Vec<Reference>) -> String {
     let panels = vec![CurvesPanel { series, references, ..CurvesPanel::default() }];
-    let figure = CurvesFigure::new(Curves { panels, ..Curves::default() });
-    figure.expect_err("refused").to_string()
+    Curves { panels, ..Curves::default() }.svg().expect_err("refused").to_string()
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn curves_name_the_number_they_refuse() {
         refusal(vec![Series::new("a", [1.0], [1.0])], vec![reference]),
         "`through` 1 of `r` must be above 0, but is 0"
     );
-    let nothing = CurvesFigure::new(Curves::default()).expect_err("refused");
+    let nothing = Curves::default().svg().expect_err("refused");
     assert!(matches!(nothing, Error::Empty { what: "panel", .. }), "{nothing}");
 }
 
@@ -44,10 +44,8 @@ fn curves_name_the_number_they_refuse() {
 fn shares_refuse_negative_parts_and_unequal_lengths() {
     let refusal = |x: &[f64], size: &[f64]| {
         let shares = vec![Share { name: "a".into(), size: size.into() }];
-        let panel = SharesPanel { title: "p".into(), x: x.into(), shares, colors: ShareColors::Ramp };
-        SharesFigure::new(Shares { panels: vec![panel], ..Shares::default() })
-            .expect_err("refused")
-            .to_string()
+        let panel = SharesPanel { title: "p".into(), x: x.into(), shares, palette: None };
+        Shares { panels: vec![panel], ..Shares::default() }.svg().expect_err("refused").to_string()
     };
     assert_eq!(refusal(&[1.0], &[-1.0]), "`size` 0 of `a` must be at least 0, but is -1");
     assert_eq!(refusal(&[1.0], &[1.0, 2.0]), "`size` of `a` must hold 1 numbers, but holds 2");
@@ -57,52 +55,39 @@ fn shares_refuse_negative_parts_and_unequal_lengths() {
 #[test]
 fn outlines_refuse_to_be_empty_or_infinite() {
     let refusal = |points: Vec<(f64, f64)>| {
-        let outlines = vec![Outline { name: "a".into(), points, center: None, style: OutlineStyle::Line }];
+        let outlines = vec![Outline { name: "a".into(), points, center: None, dashed: true }];
         let panels = vec![EllipsesPanel { outlines, ..EllipsesPanel::default() }];
-        EllipsesFigure::new(Ellipses { panels, ..Ellipses::default() }).expect_err("refused")
+        Ellipses { panels, ..Ellipses::default() }.svg().expect_err("refused")
     };
     assert!(matches!(refusal(vec![]), Error::Empty { what: "point", .. }));
-    assert!(matches!(refusal(vec![(0.0, f64::NAN)]), Error::NotFinite { list: "points", index: 1, .. }));
+    let infinite = refusal(vec![(0.0, f64::NAN)]);
+    assert!(matches!(infinite, Error::Range { list: "points", index: 1, range: FINITE, .. }), "{infinite}");
 }
 
 #[test]
-fn bars_refuse_values_outside_their_error_bars() {
-    let refusal = |bar: Bar| {
-        let groups = vec![BarGroup { title: String::new(), bars: vec![bar] }];
-        BarsFigure::new(Bars { groups, ..Bars::default() }).expect_err("refused")
-    };
-    assert!(matches!(refusal(Bar::new("a", 1.0).with_error(2.0, 3.0)), Error::Range { list: "value", .. }));
-    assert!(matches!(
-        refusal(Bar::new("a", 1.0).with_error(f64::NAN, 3.0)),
-        Error::NotFinite { list: "low", .. }
-    ));
-    assert!(matches!(refusal(Bar::new("a", f64::INFINITY)), Error::NotFinite { .. }));
+fn bars_refuse_to_be_infinite() {
+    let refusal = |bars| Bars { bars, ..Bars::default() }.svg().expect_err("refused");
+    for value in [f64::INFINITY, f64::NAN] {
+        let infinite = refusal(vec![("a".into(), value)]);
+        assert!(matches!(infinite, Error::Range { list: "value", range: FINITE, .. }), "{infinite}");
+    }
+    assert!(matches!(refusal(vec![]), Error::Empty { what: "bar", .. }));
 }
 
 #[test]
-fn directions_name_the_number_they_refuse() {
-    let refusal = |coverage, drift, trust| {
-        let directions = vec![Direction { name: "a".into(), coverage, drift, trust }];
-        let panels = vec![DirectionsPanel { title: String::new(), directions }];
-        let figure = DirectionsFigure::new(Directions { panels, ..Directions::default() });
-        figure.expect_err("refused").to_string()
-    };
-    let unknown = Drift::Unknown;
-    assert_eq!(refusal(-1.0, unknown, 0.5), "`coverage` 0 of `a` must be at least 0, but is -1");
-    assert_eq!(refusal(1.0, unknown, 1.5), "`trust` 0 of `a` must be at most 1, but is 1.5");
-    assert_eq!(
-        refusal(f64::INFINITY, unknown, 0.5),
-        "`coverage` 0 of `a` must be finite and at most 1e100 in size, but is inf"
-    );
-    let outside = Drift::Estimate { value: 3.0, low: 1.0, high: 2.0 };
-    assert_eq!(refusal(1.0, outside, 0.5), "`high` 0 of `a` must be at least `value`, but is 2");
-    let turned = Drift::Prior { low: 1.0, high: -1.0 };
-    assert_eq!(refusal(1.0, turned, 0.5), "`high` 0 of `a` must be at least `low`, but is -1");
-    let none = DirectionsFigure::new(Directions::default()).expect_err("refused").to_string();
-    assert_eq!(none, "a figure of directions must hold at least one panel");
-    let panels = vec![DirectionsPanel::default()];
-    let none = DirectionsFigure::new(Directions { panels, ..Directions::default() });
-    assert_eq!(none.expect_err("refused").to_string(), "panel `` must hold at least one direction");
+fn rows_name_the_number_they_refuse() {
+    let refused = |rows| RowsFigure { rows, ..RowsFigure::default() }.svg().expect_err("refused").to_string();
+    let refusal = |size, interval, share| refused(vec![Row { name: "a".into(), size, interval, share }]);
+    let size = |size| refusal(size, None, 0.5);
+    assert_eq!(size(-1.0), "`size` 0 of `a` must be at least 0, but is -1");
+    assert_eq!(size(f64::INFINITY), "`size` 0 of `a` must be finite and at most 1e100 in size, but is inf");
+    let share = |share| refusal(1.0, None, share);
+    assert_eq!(share(1.5), "`share` 0 of `a` must be at most 1, but is 1.5");
+    assert_eq!(share(-0.5), "`share` 0 of `a` must be at least 0, but is -0.5");
+    let interval = |value, low, high| refusal(1.0, Some(Interval { value, low, high }), 0.5);
+    assert_eq!(interval(3.0, 1.0, 2.0), "`high` 0 of `a` must be at least `value`, but is 2");
+    assert_eq!(interval(-1.0, 1.0, 2.0), "`value` 0 of `a` must be at least `low`, but is -1");
+    assert_eq!(refused(vec![]), "a figure of rows must hold at least one row");
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! What each figure shows.
 
 use truenorth_report::{
-    AxisScale, Bar, BarGroup, Bars, BarsFigure, Curves, CurvesFigure, CurvesPanel, Direction, Directions,
-    DirectionsFigure, DirectionsPanel, Drift, Ellipses, EllipsesFigure, EllipsesPanel, Heading, Marks,
-    Outline, OutlineStyle, Palette, Reference, Series, Share, ShareColors, Shares, SharesFigure, SharesPanel,
-    png,
+    AxisScale, Bars, Curves, CurvesPanel, Ellipses, EllipsesPanel, Interval, Outline, Palette, Reference,
+    Row, RowsFigure, Series, Share, Shares, SharesPanel, png,
 };
 
 use crate::drawn::{Drawn, number};
@@ -26,7 +24,7 @@ fn panel(title: &str, finals: &[f64]) -> CurvesPanel {
 
 fn curves(panels: Vec<CurvesPanel>) -> String {
     let (x_label, y_label) = ("round".to_owned(), "cumulative regret".to_owned());
-    CurvesFigure::new(Curves { x_label, y_label, panels, ..Curves::default() }).expect("valid").svg()
+    Curves { x_label, y_label, panels, ..Curves::default() }.svg().expect("valid")
 }
 
 #[test]
@@ -85,9 +83,7 @@ fn unusual_series_are_drawn_inside_their_panels() {
             for x_scale in [AxisScale::Auto, AxisScale::Log] {
                 let panels =
                     vec![CurvesPanel { y_scale, series: vec![series.clone()], ..CurvesPanel::default() }];
-                let figure =
-                    CurvesFigure::new(Curves { x_scale, panels, ..Curves::default() }).expect("valid");
-                let svg = figure.svg();
+                let svg = Curves { x_scale, panels, ..Curves::default() }.svg().expect("valid");
                 assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}: {svg}", series.name);
                 let drawn = Drawn::new(&svg);
                 drawn.assert_readable();
@@ -112,7 +108,7 @@ fn a_name_keeps_its_colour_and_dashes_across_figures() {
     let palette = Palette::new(NAMES);
     let looks = |panel: CurvesPanel| {
         let curves = Curves { palette: palette.clone(), panels: vec![panel], ..Curves::default() };
-        let svg = CurvesFigure::new(curves).expect("valid").svg();
+        let svg = curves.svg().expect("valid");
         let drawn = Drawn::new(&svg);
         let line =
             drawn.of_class("line").into_iter().find(|line| line.attribute("data-name") == Some("Greedy"));
@@ -137,9 +133,9 @@ fn markers_and_slopes_are_drawn_on_logarithmic_axes() {
         ],
         ..CurvesPanel::default()
     };
-    let (x_scale, marks) = (AxisScale::Log, Marks::Points);
-    let figure = CurvesFigure::new(Curves { x_scale, marks, panels: vec![panel], ..Curves::default() });
-    let svg = figure.expect("valid").svg();
+    let (x_scale, markers) = (AxisScale::Log, true);
+    let curves = Curves { x_scale, markers, panels: vec![panel], ..Curves::default() };
+    let svg = curves.svg().expect("valid");
     let drawn = Drawn::new(&svg);
     drawn.assert_readable();
     assert_eq!((drawn.count("marker"), drawn.count("reference")), (3, 2));
@@ -154,11 +150,10 @@ fn shares_fill_the_panel_whatever_their_unit() {
     let branches =
         vec![share("online".into(), vec![0.0, 3.0, 9.0]), share("pooled".into(), vec![4.0, 3.0, 1.0])];
     let panel =
-        |shares, colors| SharesPanel { title: "By kind".into(), x: vec![0.0, 10.0, 20.0], shares, colors };
-    let panels =
-        vec![panel(layers, ShareColors::Ramp), panel(branches, ShareColors::Names(Palette::default()))];
+        |shares, palette| SharesPanel { title: "By kind".into(), x: vec![0.0, 10.0, 20.0], shares, palette };
+    let panels = vec![panel(layers, None), panel(branches, Some(Palette::default()))];
     let shares = Shares { x_label: "round".into(), y_label: "share".into(), panels, ..Shares::default() };
-    let svg = SharesFigure::new(shares).expect("valid").svg();
+    let svg = shares.svg().expect("valid");
     let drawn = Drawn::new(&svg);
     drawn.assert_readable();
     assert_eq!((drawn.count("panel"), drawn.count("share"), drawn.count("key-name")), (2, 18, 18));
@@ -177,7 +172,7 @@ fn shrinking_outlines_keep_their_labels_apart_and_their_aspect() {
             .map(|t| (1.0 + radius * t.cos(), radius * t.sin()))
             .collect(),
         center: Some((1.0, 0.0)),
-        style: OutlineStyle::Filled,
+        dashed: false,
     };
     let panel = |radius: f64| EllipsesPanel {
         title: "After a while".into(),
@@ -185,7 +180,8 @@ fn shrinking_outlines_keep_their_labels_apart_and_their_aspect() {
         truth: Some((1.0, 0.0)),
     };
     let panels = [1.0, 0.3, 0.1, 0.0].map(panel).to_vec();
-    let svg = EllipsesFigure::new(Ellipses { panels, ..Ellipses::default() }).expect("valid").svg();
+    let ellipses = Ellipses { truth_name: "truth".into(), panels, ..Ellipses::default() };
+    let svg = ellipses.svg().expect("valid");
     let drawn = Drawn::new(&svg);
     drawn.assert_readable();
     let counts = ["panel", "outline", "center", "truth", "label"].map(|class| drawn.count(class));
@@ -203,11 +199,10 @@ fn shrinking_outlines_keep_their_labels_apart_and_their_aspect() {
 fn outlines_with_units_of_their_own_fill_both_axes() {
     let points = vec![(0.0, 0.0), (1e-9, 0.0), (1e-9, 1e6), (0.0, 1e6)];
     let outline =
-        |style| Outline { name: "logs".into(), points: points.clone(), center: Some((5e-10, 5e5)), style };
-    let panels =
-        vec![EllipsesPanel { outlines: vec![outline(OutlineStyle::Line)], ..EllipsesPanel::default() }];
+        |dashed| Outline { name: "logs".into(), points: points.clone(), center: Some((5e-10, 5e5)), dashed };
+    let panels = vec![EllipsesPanel { outlines: vec![outline(true)], ..EllipsesPanel::default() }];
     let ellipses = Ellipses { own_units: true, panels, ..Ellipses::default() };
-    let svg = EllipsesFigure::new(ellipses).expect("valid").svg();
+    let svg = ellipses.svg().expect("valid");
     let drawn = Drawn::new(&svg);
     drawn.assert_readable();
     let d = drawn.of_class("outline")[0].attribute("d").expect("a path").to_owned();
@@ -221,23 +216,15 @@ fn outlines_with_units_of_their_own_fill_both_axes() {
 
 #[test]
 fn bars_are_as_long_as_their_values() {
-    let bars = vec![
-        Bar::new("LinUCB", 80.0).with_error(70.0, 95.0),
-        Bar::new("MinUCB", 40.0),
-        Bar::new("none", 0.0),
-    ];
-    let groups = vec![
-        BarGroup { title: "Aligned logs".into(), bars: bars.clone() },
-        BarGroup { title: "Drift".into(), bars },
-    ];
+    let bars = [("LinUCB", 80.0), ("MinUCB", 40.0), ("none", 0.0)].map(|(name, value)| (name.into(), value));
     for scale in [AxisScale::Linear, AxisScale::Log] {
-        let bars =
-            Bars { scale, value_label: "final regret".into(), groups: groups.clone(), ..Bars::default() };
-        let svg = BarsFigure::new(bars).expect("valid").svg();
+        let figure =
+            Bars { scale, value_label: "final regret".into(), bars: bars.to_vec(), ..Bars::default() };
+        let svg = figure.svg().expect("valid");
         let drawn = Drawn::new(&svg);
         drawn.assert_readable();
         let widths: Vec<f64> = drawn.of_class("bar").iter().map(|bar| number(*bar, "width")).collect();
-        assert_eq!((widths.len(), drawn.count("error")), (6, 2));
+        assert_eq!((widths.len(), drawn.texts("value").len()), (3, 3));
         assert!(widths[0] > widths[1] && widths[2].abs() < 1e-9, "{widths:?}");
         if scale == AxisScale::Linear {
             assert!((widths[0] - 2.0 * widths[1]).abs() < 0.1, "{widths:?}");
@@ -245,73 +232,63 @@ fn bars_are_as_long_as_their_values() {
     }
 }
 
-fn direction(name: &str, coverage: f64, drift: Drift, trust: f64) -> Direction {
-    Direction { name: name.into(), coverage, drift, trust }
+const LEGEND: [&str; 3] =
+    ["drifted: interval excludes 0", "no drift seen: interval includes 0", "too little to matter"];
+
+/// A name, a size, an interval and a share.
+type Numbers<'a> = (&'a str, f64, Option<Interval>, f64);
+
+fn around(value: f64, half: f64) -> Interval {
+    Interval { value, low: value - half, high: value + half }
 }
 
-fn estimate(value: f64, half: f64) -> Drift {
-    Drift::Estimate { value, low: value - half, high: value + half }
-}
-
-fn directions(panels: Vec<Vec<Direction>>) -> String {
-    let panel = |directions| DirectionsPanel { title: "After 500 rounds".into(), directions };
-    let panels = panels.into_iter().map(panel).collect();
-    let title = "What has been learned".to_owned();
-    DirectionsFigure::new(Directions { title, panels, ..Directions::default() }).expect("valid").svg()
+fn rows(rows: &[Numbers], band: f64) -> String {
+    let row = |&(name, size, interval, share): &Numbers| Row { name: name.into(), size, interval, share };
+    let (title, heading) = ("What has been learned".to_owned(), "Name".to_owned());
+    let (notes, rows) = (["a unit"; 3].map(str::to_owned), rows.iter().map(row).collect());
+    let (columns, legend) = (["Coverage", "Drift", "Trust"], LEGEND);
+    RowsFigure { title, heading, columns, notes, legend, margin: band, rows }.svg().expect("valid")
 }
 
 #[test]
-fn every_direction_has_its_coverage_drift_and_trust() {
-    let rows = vec![
-        direction("moved", 1_000.0, estimate(0.5, 0.1), 0.004),
-        direction("steady", 100.0, estimate(0.05, 0.1), 0.996),
-        direction("moved down", 10.0, estimate(-0.3, 0.2), 0.5),
-        direction("not met", 0.0, Drift::Prior { low: -0.4, high: 0.4 }, 0.0),
-        direction("no idea", 1.0, Drift::Unknown, 1.0),
-    ];
-    let svg = directions(vec![rows.clone(), rows]);
+fn every_row_has_its_size_interval_and_share() {
+    let svg = rows(
+        &[
+            ("moved", 1_000.0, Some(around(0.5, 0.1)), 0.004),
+            ("steady", 100.0, Some(around(0.05, 0.1)), 0.996),
+            ("moved down", 10.0, Some(around(-0.3, 0.2)), 0.5),
+            ("not met", 0.0, Some(around(0.0, 0.4)), 0.0),
+            ("no idea", 1.0, None, 1.0),
+        ],
+        0.0,
+    );
     let drawn = Drawn::new(&svg);
     drawn.assert_readable();
     let counts = ["panel", "row-name", "coverage", "interval", "estimate", "unknown", "trust", "zero"];
-    assert_eq!(counts.map(|class| drawn.count(class)), [2, 10, 10, 8, 6, 2, 10, 2]);
-    assert_eq!(drawn.texts("value")[..5], ["1,000", "100", "10", "0", "1"]);
-    assert_eq!(drawn.texts("share")[..5], ["<1%", ">99%", "50%", "0%", "100%"]);
-    assert_eq!(drawn.count("legend-name"), 3);
+    assert_eq!(counts.map(|class| drawn.count(class)), [1, 5, 5, 4, 4, 1, 5, 1]);
+    assert_eq!(drawn.texts("value"), ["1,000", "100", "10", "0", "1"]);
+    assert_eq!(drawn.texts("share"), ["<1%", ">99%", "50%", "0%", "100%"]);
+    assert_eq!(drawn.texts("legend-name"), LEGEND[..2]);
 
     let place = |class: &str, name: &str| -> Vec<f64> {
         drawn.of_class(class).iter().map(|node| number(*node, name)).collect()
     };
-    let coverage = place("coverage", "width");
-    assert!(
-        (coverage[0] - coverage[1] - (coverage[1] - coverage[2])).abs() < 0.1,
-        "a log scale: {coverage:?}"
-    );
-    assert!(
-        coverage[4] > 0.0 && coverage[3].abs() < 1e-9,
-        "one row has a length, none has not: {coverage:?}"
-    );
-    let trust = place("trust", "width");
-    assert!((trust[4] - 2.0 * trust[2]).abs() < 0.1, "{trust:?}");
+    let sizes = place("coverage", "width");
+    assert!((sizes[0] - sizes[1] - (sizes[1] - sizes[2])).abs() < 0.1, "a log scale: {sizes:?}");
+    assert!(sizes[4] > 0.0 && sizes[3].abs() < 1e-9, "one has a length, none has not: {sizes:?}");
+    let shares = place("trust", "width");
+    assert!((shares[4] - 2.0 * shares[2]).abs() < 0.1, "{shares:?}");
 
     let (zero, dots) = (place("zero", "x1")[0], place("estimate", "cx"));
     assert!(dots[0] > dots[1] && dots[1] > zero && zero > dots[2], "{dots:?} around {zero}");
     let colors: Vec<_> =
         drawn.of_class("estimate").iter().map(|dot| dot.attribute("fill").unwrap()).collect();
     assert!(colors[0] == colors[2] && colors[0] != colors[1], "what excludes zero stands out: {colors:?}");
-    // Both panels have the same axes.
-    assert_eq!(dots[..3], dots[3..]);
 }
 
 #[test]
-fn a_margin_is_a_band_around_zero() {
-    let panels = || {
-        let rows = vec![direction("price", 10.0, estimate(0.4, 0.1), 0.1)];
-        vec![DirectionsPanel { title: String::new(), directions: rows }]
-    };
-    let svg = |margin: f64| {
-        let directions = Directions { panels: panels(), ..Directions::default() };
-        DirectionsFigure::new(directions).expect("valid").with_margin(margin).svg()
-    };
+fn a_band_lies_around_zero() {
+    let svg = |band: f64| rows(&[("price", 10.0, Some(around(0.4, 0.1)), 0.1)], band);
     let (banded, plain) = (svg(0.1), svg(0.0));
     let drawn = Drawn::new(&banded);
     drawn.assert_readable();
@@ -319,55 +296,51 @@ fn a_margin_is_a_band_around_zero() {
     let [x, width] = ["x", "width"].map(|name| number(band[0], name));
     let zero = number(drawn.of_class("zero")[0], "x1");
     assert!((x + width / 2.0 - zero).abs() < 0.1 && width > 10.0, "{x} {width} {zero}");
-    assert!(banded.contains("too little to matter"));
-    for none in [plain, svg(f64::NAN), svg(f64::INFINITY), svg(-1.0)] {
-        assert_eq!(Drawn::new(&none).count("margin"), 0);
-    }
+    assert!(banded.contains(LEGEND[2]) && !plain.contains(LEGEND[2]));
+    assert_eq!(Drawn::new(&plain).count("margin"), 0);
 }
 
 #[test]
-fn sixty_directions_with_long_names_are_readable() {
-    let row = |index: u32| {
-        let name = format!("{index} minutes since the last visit to any page of the shop");
-        direction(&name, 1e7 * 0.6_f64.powf(f64::from(index)), estimate(0.01, 0.5), 0.5)
+fn sixty_rows_with_long_names_are_readable() {
+    let name = |index| format!("{index} minutes since the last visit to any page of the shop");
+    let names: Vec<String> = (0..60).map(name).collect();
+    let row = |index: u32| -> Numbers {
+        (&names[index as usize], 1e7 * 0.6_f64.powf(f64::from(index)), Some(around(0.01, 0.5)), 0.5)
     };
-    let svg = directions(vec![(0..60).map(row).collect()]);
+    let svg = rows(&(0..60).map(row).collect::<Vec<_>>(), 0.0);
     let drawn = Drawn::new(&svg);
     drawn.assert_readable();
     let names = drawn.texts("row-name");
     assert!(names.len() == 60 && names.iter().all(|name| name.ends_with('…')), "{names:?}");
     let height = |svg: &str| number(Drawn::new(svg).of_class("stripe")[0], "height");
-    assert!((height(&svg) - height(&directions(vec![vec![row(0)]]))).abs() < 1e-9, "rows keep their height");
+    assert!((height(&svg) - height(&rows(&[row(0)], 0.0))).abs() < 1e-9, "rows keep their height");
 }
 
 #[test]
-fn one_vague_direction_does_not_squeeze_the_others() {
-    let mut rows: Vec<Direction> =
-        (0..9).map(|_| direction("clear", 10.0, estimate(0.1, 0.05), 0.5)).collect();
-    rows.push(direction("vague", 10.0, estimate(0.1, 50.0), 0.5));
-    rows.push(direction("not met", 10.0, Drift::Prior { low: -9.0, high: 0.1 }, 0.5));
-    let svg = directions(vec![rows]);
+fn one_vague_interval_does_not_squeeze_the_others() {
+    let mut all = vec![("clear", 10.0, Some(around(0.1, 0.05)), 0.5); 9];
+    all.push(("vague", 10.0, Some(around(0.1, 50.0)), 0.5));
+    all.push(("vague below", 10.0, Some(Interval { value: 0.1, low: -9.0, high: 0.1 }), 0.5));
+    let svg = rows(&all, 0.0);
     let drawn = Drawn::new(&svg);
     drawn.assert_readable();
-    assert_eq!(drawn.count("cut"), 3, "two ends of the vague one, one of the assumed one");
+    assert_eq!(drawn.count("cut"), 3, "two ends of the vague one, one of the other");
     let clear = drawn.of_class("interval")[0];
     assert!(number(clear, "x2") - number(clear, "x1") > 50.0);
 }
 
 #[test]
-fn unusual_directions_are_drawn_inside_their_columns() {
-    let cases = [
-        (0.0, Drift::Unknown, 0.0),
-        (1e-99, estimate(0.0, 0.0), 1.0),
-        (1e99, estimate(1e99, 1e98), 0.5),
-        (3.0, estimate(-1e-99, 0.0), 0.5),
-        (1.0, Drift::Prior { low: 0.0, high: 0.0 }, 0.5),
-        (1.0, Drift::Prior { low: 5.0, high: 6.0 }, 0.5),
+fn unusual_rows_are_drawn_inside_their_columns() {
+    let every = [
+        ("", 0.0, None, 0.0),
+        ("", 1e-99, Some(around(0.0, 0.0)), 1.0),
+        ("", 1e99, Some(around(1e99, 1e98)), 0.5),
+        ("", 3.0, Some(around(-1e-99, 0.0)), 0.5),
+        ("", 1.0, Some(around(5.5, 0.5)), 0.5),
     ];
-    let every = cases.map(|(coverage, drift, trust)| vec![direction("", coverage, drift, trust)]);
-    let together = every.concat();
-    for rows in every.into_iter().chain([together]) {
-        let svg = directions(vec![rows]);
+    let together = every.to_vec();
+    for cases in every.into_iter().map(|row| vec![row]).chain([together]) {
+        let svg = rows(&cases, 0.0);
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         let drawn = Drawn::new(&svg);
         drawn.assert_readable();
@@ -382,15 +355,13 @@ fn any_text_is_escaped_and_fits() {
     let panels = vec![CurvesPanel { title: hostile.clone(), series, ..CurvesPanel::default() }];
     let (title, x_label, y_label) = (hostile.clone(), hostile.clone(), hostile.clone());
     let curves = Curves { title, x_label, y_label, panels, ..Curves::default() };
-    let svg = CurvesFigure::new(curves).expect("valid").svg();
+    let svg = curves.svg().expect("valid");
     Drawn::new(&svg).assert_readable();
     assert!(!svg.contains("<script"));
-    let heading = || Heading::new(hostile.clone(), hostile.clone());
-    let (names, coverage, drift, trust) = (heading(), heading(), heading(), heading());
-    let rows = vec![direction(&hostile, 1.0, Drift::Unknown, 0.5)];
-    let panels = vec![DirectionsPanel { title: hostile.clone(), directions: rows }];
-    let directions = Directions { title: hostile, names, coverage, drift, trust, panels };
-    let svg = DirectionsFigure::new(directions).expect("valid").svg();
+    let rows = vec![Row { name: hostile.clone(), size: 1.0, interval: None, share: 0.5 }];
+    let (title, heading) = (hostile.clone(), hostile.clone());
+    let notes = [hostile.clone(), hostile.clone(), hostile];
+    let svg = RowsFigure { title, heading, notes, rows, ..RowsFigure::default() }.svg().expect("valid");
     Drawn::new(&svg).assert_readable();
     assert!(!svg.contains("<script"));
 }

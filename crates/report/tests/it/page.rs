@@ -1,6 +1,6 @@
 //! The page: self-contained, escaped, complete.
 
-use truenorth_report::{Block, Callout, Page, Section, Table, Tile, Tone};
+use truenorth_report::{Block, Page, Section, Table, Tile, Tone};
 
 fn section(heading: &str, blocks: Vec<Block>) -> Section {
     Section { heading: heading.into(), blocks }
@@ -40,7 +40,7 @@ fn the_page_asks_nothing_of_the_network() {
 
 #[test]
 fn the_answer_stands_above_the_contents_and_reads_without_colour() {
-    let callout = |tone| Block::Callout(Callout { tone, word: "NO & YES".into(), text: "a < b".into() });
+    let callout = |tone| Block::Callout { tone, word: "NO & YES".into(), text: "a < b".into() };
     let tile = Tile { label: "rows".into(), value: "<12>".into(), note: "of & on".into() };
     let introduction = section("", vec![callout(Tone::Bad), Block::Tiles(vec![tile])]);
     let sections = vec![introduction, section("One", vec![]), section("Two", vec![])];

@@ -2,125 +2,78 @@
 
 use std::path::Path;
 
-use crate::{CertificateKind, Panel, PolicySpec};
-use serde::Deserialize;
 use truenorth::{Explore, Preset};
 
 use super::FileError;
-use super::document::{Entry, NOT_NEGATIVE, SHARE};
-use super::scope::{Scope, Table};
+use super::values::{Table, Value};
+use crate::panel::Panel;
+use crate::policy::PolicySpec;
 
-pub(super) const KEYS: [&str; 12] = [
-    "name",
-    "preset",
-    "certificate",
-    "layering",
-    "branches",
-    "pooling",
-    "schedule",
-    "width",
-    "explore",
-    "epsilon",
-    "exploration_scale",
-    "told",
-];
+/// Keys of `[[policy]]`.
+pub(super) const KEYS: &str = "name preset certificate layering branches pooling schedule width explore epsilon \
+                               exploration_scale told";
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Told {
-    Coordinate,
-    Isotropic,
-    Learned,
-    Adaptive,
-}
-
-/// Values of `explore`; the third way has a number, and so a key of its own.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Explored {
-    Ucb,
-    Sampling,
-}
-
-/// The policies that the panel or the file lists, if any. A panel that lists its own does not play
-/// those of the file. `panel` holds the numbers that switches must go together with.
-pub(super) fn read(scope: &Scope<'_>, panel: &Panel) -> Result<Option<Vec<PolicySpec>>, FileError> {
-    let Some(table) = scope.innermost(&["policies", "policy"]) else {
+/// The policies that are listed, if any. `panel` holds the numbers that switches must go together with.
+pub(super) fn read(keys: &Table<'_>, panel: &Panel) -> Result<Option<Vec<PolicySpec>>, FileError> {
+    let names = keys.get("policies");
+    let Some(first) = names.or(keys.get("policy")) else {
         return Ok(None);
     };
-    let mut policies: Vec<PolicySpec> = Vec::new();
-    let mut add = |spec: PolicySpec, fail: &dyn Fn(String) -> FileError| {
-        if policies.iter().any(|other| other.name == spec.name) {
-            return Err(fail(format!("two policies are named {:?}", spec.name)));
+    let mut listed = Vec::new();
+    for name in names.map_or(Ok(Vec::new()), |names| names.list("a list"))? {
+        listed.push((name.place(), PolicySpec::preset(preset(name)?)));
+    }
+    for table in keys.tables("policy")? {
+        listed.push((table.get("name").map_or(table.place, Value::place), spec(&table)?));
+    }
+    for (i, (place, spec)) in listed.iter().enumerate() {
+        let name = &spec.name;
+        if listed[..i].iter().any(|(_, other)| other.name == *name) {
+            return Err(keys.document.fail(*place, format!("two policies are named {name:?}")));
         }
-        spec.check(panel).map_err(|error| fail(format!("policy {:?}: {error}", spec.name)))?;
-        policies.push(spec);
-        Ok(())
-    };
-    for entry in table.get("policies").map_or(Ok(Vec::new()), |entry| entry.items())? {
-        add(PolicySpec::preset(preset(&entry)?), &|reason| entry.fail(reason))?;
+        let said = |error| keys.document.fail(*place, format!("policy {name:?}: {error}"));
+        spec.check(panel).map_err(said)?;
     }
-    for table in table.get("policy").map_or(Ok(Vec::new()), |entry| entry.tables())? {
-        add(spec(&table)?, &|reason| table.fail_at("name", reason))?;
+    if listed.is_empty() {
+        return Err(first.fail("`policies` must list at least one policy"));
     }
-    if policies.is_empty() {
-        return Err(table.fail_at("policies", "`policies` must list at least one policy"));
-    }
-    Ok(Some(policies))
+    Ok(Some(listed.into_iter().map(|(_, spec)| spec).collect()))
 }
 
 fn spec(table: &Table<'_>) -> Result<PolicySpec, FileError> {
-    table.check_keys(&KEYS)?;
-    let Some(entry) = table.get("preset") else {
-        return Err(table.fail("`policy` needs a `preset`"));
-    };
-    let mut spec = PolicySpec::preset(preset(&entry)?);
-    if let Some(entry) = table.get("name") {
-        entry.name()?.clone_into(&mut spec.name);
-    }
-    let named = table.get("certificate").map(|entry| entry.text().map(|text| (entry, text))).transpose()?;
-    if let Some((entry, file)) =
-        named.filter(|(_, text)| Path::new(text).extension().is_some_and(|ending| ending == "toml"))
-    {
-        // Beside the experiment that names it.
-        let path = entry.document.path.with_file_name(file);
-        spec.given = Some((entry.document.certificates)(&path)?);
-    } else if let Some((entry, _)) = named {
-        spec.certificate = Some(match entry.switch()? {
-            Told::Coordinate => CertificateKind::Coordinate,
-            Told::Isotropic => CertificateKind::Isotropic,
-            Told::Learned => CertificateKind::Learned,
-            Told::Adaptive => CertificateKind::Adaptive,
-        });
-    }
-    spec.layering = switch(table, "layering")?;
-    spec.branches = switch(table, "branches")?;
-    spec.pooling = switch(table, "pooling")?;
-    spec.schedule = switch(table, "schedule")?;
-    spec.width = switch(table, "width")?;
-    spec.explore = switch(table, "explore")?.map(|explored| match explored {
-        Explored::Ucb => Explore::Ucb,
-        Explored::Sampling => Explore::Sampling,
-    });
-    if let Some(entry) = table.get("epsilon") {
-        if spec.explore.is_some() {
-            return Err(entry.fail("`epsilon` and `explore` exclude each other"));
+    table.check_keys(KEYS)?;
+    let mut spec = PolicySpec::preset(preset(table.needs("preset")?)?);
+    spec.name = table.name(|| spec.name)?;
+    if let Some(told) = table.get("certificate") {
+        if Path::new(told.text()?).extension().is_some_and(|ending| ending == "toml") {
+            // Beside the experiment that names it.
+            let path = table.document.path.with_file_name(told.text()?);
+            spec.given = Some((table.document.certificates)(&path)?);
+        } else {
+            spec.certificate = Some(told.word()?);
         }
-        spec.explore = Some(Explore::Epsilon(entry.number(SHARE)?));
     }
-    if let Some(entry) = table.get("exploration_scale") {
-        spec.exploration_scale = Some(entry.number(NOT_NEGATIVE)?);
-    }
-    if let Some(entry) = table.get("told") {
-        spec.told = entry.flag()?;
-    }
+    let own = &mut spec.switches;
+    own.layering = table.word("layering", own.layering)?;
+    own.branches = table.word("branches", own.branches)?;
+    own.pooling = table.word("pooling", own.pooling)?;
+    own.width = table.word("width", own.width)?;
+    own.explore = match (table.get("explore"), table.get("epsilon")) {
+        (Some(_), Some(epsilon)) => {
+            return Err(epsilon.fail("`epsilon` and `explore` exclude each other"));
+        }
+        (None, None) => own.explore,
+        (None, Some(epsilon)) => Explore::Epsilon(epsilon.number()?),
+        // The third way has a number, and so a key of its own.
+        (Some(word), None) if word.one_of(&["ucb", "sampling"])? == "ucb" => Explore::Ucb,
+        (Some(_), None) => Explore::Sampling,
+    };
+    spec.schedule = table.get("schedule").map(Value::word).transpose()?;
+    spec.exploration_scale = table.number("exploration_scale", spec.exploration_scale)?;
+    spec.told = table.get("told").map_or(Ok(spec.told), Value::truth)?;
     Ok(spec)
 }
 
-fn switch<'a, T: Deserialize<'a>>(table: &Table<'a>, key: &str) -> Result<Option<T>, FileError> {
-    table.get(key).map(|entry| entry.switch()).transpose()
-}
-
-fn preset(entry: &Entry<'_>) -> Result<Preset, FileError> {
-    entry.text()?.parse().map_err(|error: truenorth::Error| entry.fail(error))
+fn preset(name: Value<'_>) -> Result<Preset, FileError> {
+    name.text()?.parse().map_err(|error: truenorth::Error| name.fail(error))
 }

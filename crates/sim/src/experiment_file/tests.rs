@@ -3,11 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rand::RngExt as _;
+
+use crate::world::stream;
 use crate::{
     CertificateKind, Contexts, Coverage, Figure, FileError, NormBound, Panel, ParameterLaw, PolicySpec,
-    Reading, RewardModel, Study, World, play_run,
+    RewardModel, World, play_run,
 };
-use truenorth::{Branches, Explore, Layering, Pooling, Preset, Schedule, Width};
+use truenorth::switches::{Branches, Layering, Switches, Width};
+use truenorth::{Explore, Pooling, Preset, Schedule};
 
 /// There are no certificates beside these files.
 fn read(path: &Path, text: &str) -> Result<Figure, FileError> {
@@ -25,16 +29,6 @@ fn panel(text: &str) -> Panel {
     let mut figure = parsed(text);
     assert_eq!(figure.panels.len(), 1);
     figure.panels.remove(0)
-}
-
-#[test]
-fn an_empty_file_is_the_papers_study_without_drift() {
-    let mut expected = Study::Bias.figure(&Reading::default());
-    "spring".clone_into(&mut expected.name);
-    "spring".clone_into(&mut expected.title);
-    expected.panels.truncate(1);
-    "spring".clone_into(&mut expected.panels[0].name);
-    assert_eq!(parsed(""), expected);
 }
 
 #[test]
@@ -197,16 +191,19 @@ fn policies_come_by_name_and_by_table() {
         "#,
     )
     .policies;
+    let preset = PolicySpec::preset(Preset::EllipsoidalMinUcb3d);
     let mine = PolicySpec {
         name: "mine".to_owned(),
-        preset: Preset::EllipsoidalMinUcb3d,
         certificate: Some(CertificateKind::Isotropic),
-        layering: Some(Layering::Flat),
-        branches: Some(Branches::Pooled),
-        pooling: Some(Pooling::Discounted),
+        switches: Switches {
+            layering: Layering::Flat,
+            branches: Branches::Pooled,
+            pooling: Pooling::Discounted,
+            ..preset.switches
+        },
         schedule: Some(Schedule::PerRound),
-        exploration_scale: Some(0.5),
-        ..PolicySpec::preset(Preset::EllipsoidalMinUcb3d)
+        exploration_scale: 0.5,
+        ..preset
     };
     let pooled = PolicySpec::preset(Preset::PooledOnly);
     let learner = PolicySpec {
@@ -248,32 +245,32 @@ fn a_table_says_how_wide_how_to_explore_and_what_is_told() {
         "#,
     )
     .policies;
-    let named = |name: &str, preset| PolicySpec { name: name.to_owned(), ..PolicySpec::preset(preset) };
+    let named = |name: &str, preset, change: &dyn Fn(&mut PolicySpec)| {
+        let mut spec = PolicySpec { name: name.to_owned(), ..PolicySpec::preset(preset) };
+        change(&mut spec);
+        spec
+    };
     let expected = [
-        PolicySpec {
-            width: Some(Width::Posterior),
-            explore: Some(Explore::Sampling),
-            ..named("sampler", Preset::Oful)
-        },
-        PolicySpec {
-            explore: Some(Explore::Epsilon(0.25)),
-            exploration_scale: Some(0.0),
-            ..named("curious", Preset::Greedy)
-        },
-        PolicySpec {
-            width: Some(Width::Confidence),
-            explore: Some(Explore::Ucb),
-            exploration_scale: Some(1.0),
-            told: true,
-            ..named("careful", Preset::TrueNorth)
-        },
-        PolicySpec {
-            layering: Some(Layering::Flat),
-            pooling: Some(Pooling::Discounted),
-            certificate: Some(CertificateKind::Adaptive),
-            told: false,
-            ..named("untold", Preset::EllipsoidalMinUcb)
-        },
+        named("sampler", Preset::Oful, &|spec| {
+            spec.switches.width = Width::Posterior;
+            spec.switches.explore = Explore::Sampling;
+        }),
+        named("curious", Preset::Greedy, &|spec| {
+            spec.switches.explore = Explore::Epsilon(0.25);
+            spec.exploration_scale = 0.0;
+        }),
+        named("careful", Preset::TrueNorth, &|spec| {
+            spec.switches.width = Width::Confidence;
+            spec.switches.explore = Explore::Ucb;
+            spec.exploration_scale = 1.0;
+            spec.told = true;
+        }),
+        named("untold", Preset::EllipsoidalMinUcb, &|spec| {
+            spec.switches.layering = Layering::Flat;
+            spec.switches.pooling = Pooling::Discounted;
+            spec.certificate = Some(CertificateKind::Adaptive);
+            spec.told = false;
+        }),
     ];
     assert_eq!(policies, expected);
 }
@@ -292,17 +289,19 @@ fn the_documentation_has_every_key_of_a_policy_and_every_name() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/experiments.md"));
     let page = page.unwrap();
     let table = page.split("### `[[policy]]`").nth(1).unwrap().split("\n## ").next().unwrap();
-    for key in super::policies::KEYS {
+    let keys: Vec<&str> = super::policies::KEYS.split_whitespace().collect();
+    assert_eq!(keys.len(), 12);
+    for key in keys {
         assert!(table.contains(&format!("\n| `{key}` |")), "{key}");
     }
-    for name in Preset::ALL.map(Preset::name) {
+    for name in Preset::names() {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }
 }
 
 #[test]
 fn every_preset_is_known_by_its_name() {
-    for preset in Preset::ALL {
+    for &preset in Preset::ALL {
         let text = format!("policies = [{:?}]", preset.name());
         assert_eq!(panel(&text).policies, [PolicySpec::preset(preset)]);
     }
@@ -360,36 +359,6 @@ fn panels_override_the_file_key_by_key() {
 }
 
 #[test]
-fn every_panel_of_the_studies_can_be_written_down() {
-    let main = Study::Main.figure(&Reading::default());
-    let text = "[[panel]]\nname = \"s=1.1\"\n\
-                parameters = { live = [1.1, 1, 1, 1, 1], logged = [1, 1.1, 1, 1, 1] }";
-    assert_eq!(parsed(text).panels, main.panels[..1]);
-    let coverage = Study::Coverage.figure(&Reading::default());
-    let text = "[[panel]]\nname = \"w=0.5\"\ncoverage = { low = 0, high = [1, 0.5, 0.5, 0.5, 0.5] }";
-    assert_eq!(parsed(text).panels, coverage.panels[1..2]);
-    let bias = Study::Bias.figure(&Reading::default());
-    let text = "[[panel]]\nname = \"c=0.2\"\nparameters = { scale = 0.8, offset = 0.2 }";
-    assert_eq!(parsed(text).panels, bias.panels[1..2]);
-    let worlds = |text: &str| parsed(text).panels.into_iter().map(|panel| panel.world).collect::<Vec<_>>();
-    let shifting = Study::Shifting.figure(&Reading::default());
-    let text = "dimension = 6\n\
-                [[panel]]\ncontexts.phases = 3\nparameters.drift = [0, 0, 0, 0, 0, 0.5]\n\
-                [[panel]]\ncontexts.kind = \"turning\"";
-    assert_eq!(worlds(text), [2, 3].map(|place| shifting.panels[place].world.clone()));
-    let wide = Study::Wide.figure(&Reading::default());
-    let text = "dimension = 50\nactions = 10\nlog_rows = 5000";
-    assert_eq!(worlds(text), [wide.panels[0].world.clone()]);
-    let misleading = Study::Misleading.figure(&Reading::default());
-    let arms = "[[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]]";
-    let text = format!(
-        "parameters = {{ live = [0.5, 0.7, 0.9, 0.3, 0.1], logged = [0.5, 0.7, 0.2, 0.3, 1.2] }}\n\
-         coverage = {{ features = {arms}, counts = [400, 400, 400, 400, 400] }}\ncontexts.features = {arms}"
-    );
-    assert_eq!(worlds(&text), [misleading.panels[3].world.clone()]);
-}
-
-#[test]
 fn no_text_makes_the_reader_panic() {
     let good = examples().into_iter().map(|path| fs::read_to_string(path).unwrap());
     let odd =
@@ -399,6 +368,25 @@ fn no_text_makes_the_reader_panic() {
             let _ = read(Path::new("f.toml"), &text[..cut]);
             let spoiled = [&text[..cut], "-9e9 [", &text[cut..]].concat();
             let _ = read(Path::new("f.toml"), &spoiled);
+        }
+    }
+}
+
+#[test]
+fn mutants_of_the_examples_are_read_or_refused_in_one_line() {
+    let good: Vec<String> = examples().into_iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let pieces =
+        ["", "=", "[", "]", "\"", "{", "-1", "1e60", "99999999999999999999", "kind", "true", "\n[[panel]]\n"];
+    let mut rng = stream(1, 0, 0);
+    for (mutant, text) in good.iter().cycle().take(2000).enumerate() {
+        let mut bytes = text.clone().into_bytes();
+        for _ in 0..=mutant % 3 {
+            let from = rng.random_range(0..bytes.len());
+            let to = (from + rng.random_range(0..6)).min(bytes.len());
+            bytes.splice(from..to, pieces[rng.random_range(0..pieces.len())].bytes());
+        }
+        if let Err(error) = read(Path::new("f.toml"), &String::from_utf8_lossy(&bytes)) {
+            assert_eq!(error.to_string().lines().count(), 1, "{error}");
         }
     }
 }

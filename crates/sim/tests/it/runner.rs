@@ -3,11 +3,15 @@
 use std::sync::atomic::AtomicBool;
 
 use truenorth::Preset;
-use truenorth_sim::{Error, Job, Panel, PolicySpec, Reading, RunOutcome, Study, play, play_run, prepare_run};
+use truenorth_sim::{
+    Error, Job, Panel, ParameterLaw, PolicySpec, RunOutcome, World, play, play_run, prepare_run,
+};
 
 fn panel(policies: &[Preset], horizon: u64) -> Panel {
-    let reading = Reading { policies: Some(policies.to_vec()), horizon, runs: 6, ..Reading::default() };
-    Study::Bias.figure(&reading).panels.swap_remove(2)
+    let parameters = ParameterLaw::cube(0.6, 0.4, vec![0.0; 5]);
+    let world = World { parameters, ..World::default() };
+    let policies = policies.iter().map(|&preset| PolicySpec::preset(preset)).collect();
+    Panel { world, policies, horizon, runs: 6, ..Panel::default() }
 }
 
 /// All that a policy did, its time aside.
@@ -30,16 +34,17 @@ fn a_policy_does_not_notice_who_else_plays() {
 
 #[test]
 fn every_policy_without_arms_plays_and_dice_differ_from_run_to_run() {
-    let all: Vec<Preset> = Preset::ALL.into_iter().filter(|preset| *preset != Preset::MinUcb).collect();
+    let all: Vec<Preset> = Preset::ALL.iter().copied().filter(|&preset| preset != Preset::MinUcb).collect();
     let outcomes = [0, 0, 1].map(|run| without_time(play_run(&panel(&all, 60), run).unwrap()));
     assert_eq!(outcomes[0], outcomes[1]);
     for (place, preset) in all.iter().enumerate() {
-        let total = |run: usize| outcomes[run].policies[place].regret.total();
+        let total = |run: usize| outcomes[run].policies[place].regret.total;
         assert!(total(0).is_finite() && total(0) >= 0.0, "{}", preset.name());
         // Only a policy that is never wrong may agree.
         assert!((total(0) - total(2)).abs() > 0.0 || total(0) == 0.0, "{}", preset.name());
     }
-    let seeds = [0, 1].map(|run| prepare_run(&panel(&[Preset::LinTs], 60), run).unwrap().1[0].params().seed);
+    let seeds =
+        [0, 1].map(|run| prepare_run(&panel(&[Preset::LinTs], 60), run).unwrap().1[0].settings().seed);
     assert_ne!(seeds[0], seeds[1]);
 }
 
@@ -48,8 +53,8 @@ fn our_own_policies_are_told_nothing_unless_asked() {
     let mut panel = panel(&[Preset::TrueNorth, Preset::TrueNorthSampling, Preset::TrueNorthConfidence], 10);
     let told = |panel: &Panel| -> Vec<(bool, bool)> {
         let (_, policies) = prepare_run(panel, 0).unwrap();
-        let params = policies.iter().map(truenorth::Policy::params);
-        params.map(|params| (params.noise.is_some(), params.norm_bound.is_some())).collect()
+        let settings = policies.iter().map(truenorth::Policy::settings);
+        settings.map(|settings| (settings.noise.is_some(), settings.norm_bound.is_some())).collect()
     };
     assert_eq!(told(&panel), [(false, false), (false, false), (true, true)]);
     panel.policies[0].told = true;
@@ -60,7 +65,7 @@ fn our_own_policies_are_told_nothing_unless_asked() {
 #[test]
 fn runs_and_seeds_differ_and_repeat() {
     let panel = panel(&[Preset::Oful], 200);
-    let regret = |panel: &Panel, run| play_run(panel, run).unwrap().policies[0].regret.total();
+    let regret = |panel: &Panel, run| play_run(panel, run).unwrap().policies[0].regret.total;
     assert_eq!(regret(&panel, 1).to_bits(), regret(&panel, 1).to_bits());
     assert_ne!(regret(&panel, 1).to_bits(), regret(&panel, 2).to_bits());
     let other = Panel { seed: 43, ..panel.clone() };
@@ -76,7 +81,7 @@ fn threads_change_nothing_but_the_time() {
     let jobs: Vec<Job> = (0..6).map(|run| Job { panel: 0, run }).collect();
     let outcomes = [1, 2, 3].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let played = pool.install(|| play::<Error>(&panels, &jobs, &AtomicBool::new(false), |_, _| Ok(())));
+        let played = pool.install(|| play(&panels, &jobs, &AtomicBool::new(false), |_| (), || ()));
         played.unwrap().into_iter().map(|(job, outcome)| (job, without_time(outcome))).collect::<Vec<_>>()
     });
     assert_eq!(outcomes[0].iter().map(|(job, _)| job.run).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
@@ -88,19 +93,19 @@ fn threads_change_nothing_but_the_time() {
 fn nothing_starts_after_a_stop_and_failures_end_the_play() {
     let panels = [panel(&[Preset::Oful], 50)];
     let jobs = [Job { panel: 0, run: 0 }];
-    let stopped = play::<Error>(&panels, &jobs, &AtomicBool::new(true), |_, _| Ok(())).unwrap();
+    let stopped = play(&panels, &jobs, &AtomicBool::new(true), |_| (), || ()).unwrap();
     assert!(stopped.is_empty());
-    let refused = Error::SameName { name: "x".to_owned() };
-    let failed = play(&panels, &jobs, &AtomicBool::new(false), |_, _| Err(refused.clone()));
-    assert_eq!(failed, Err(refused));
+    let twice = [panel(&[Preset::Oful, Preset::Oful], 50)];
+    let failed = play(&twice, &jobs, &AtomicBool::new(false), |_| (), || panic!("it is not finished"));
+    assert_eq!(failed, Err(Error::SameName { name: "oful".to_owned() }));
 }
 
 #[test]
 fn shares_count_every_round_once() {
     let outcome = play_run(&panel(&[Preset::EllipsoidalMinUcb], 777), 0).unwrap();
     let shares = &outcome.policies[0].shares;
-    assert_eq!(shares.layers().iter().flatten().sum::<u64>(), 777);
-    let informed = shares.informed().iter().sum::<u64>() as f64 / 777.0;
+    assert_eq!(shares.layers.iter().flatten().sum::<u64>(), 777);
+    let informed = shares.informed.iter().sum::<u64>() as f64 / 777.0;
     assert!((informed - outcome.policies[0].pooled_share).abs() < 1e-12 && informed > 0.0);
 }
 

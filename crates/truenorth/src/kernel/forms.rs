@@ -25,10 +25,6 @@ pub(crate) struct Scores {
 }
 
 impl Scores {
-    pub(crate) fn clear(&mut self) {
-        self.resize(0);
-    }
-
     pub(crate) fn push(&mut self, interval: BranchInterval) {
         self.mean.push(interval.mean);
         self.statistical.push(interval.statistical);
@@ -36,7 +32,7 @@ impl Scores {
     }
 
     #[inline(always)]
-    fn resize(&mut self, length: usize) {
+    pub(crate) fn resize(&mut self, length: usize) {
         if self.mean.len() != length {
             for numbers in [&mut self.mean, &mut self.statistical, &mut self.bias] {
                 numbers.resize(length, 0.0);
@@ -53,18 +49,12 @@ pub(crate) struct Measured<'a> {
 }
 
 impl Measured<'_> {
-    /// Whether no map is asked for.
-    #[inline(always)]
-    fn is_plain(&self) -> bool {
-        self.radius.bias <= 0.0 && self.radius.offline <= 0.0
-    }
-
     /// A few actions of a few features, for which panels are not worth their while. Every number is computed as it
     /// would be in a panel.
     #[inline(always)]
     fn few<S: Simd>(&mut self, features: &[f64], rows: &[usize]) {
         self.scores.resize(SIDE);
-        match self.precision.whitened_estimate().len() {
+        match self.precision.whitened_estimate.len() {
             1 => self.few_of::<S, 1>(features, rows),
             2 => self.few_of::<S, 2>(features, rows),
             3 => self.few_of::<S, 3>(features, rows),
@@ -78,7 +68,7 @@ impl Measured<'_> {
 
     #[inline(always)]
     fn few_of<S: Simd, const DIMENSION: usize>(&mut self, features: &[f64], rows: &[usize]) {
-        let (estimate, factor) = (self.precision.whitened_estimate(), self.precision.factor().blocks());
+        let (estimate, factor) = (&self.precision.whitened_estimate, &*self.precision.factor.blocks);
         let (Some(estimate), [Block(factor)]) = (estimate.first_chunk::<DIMENSION>(), factor) else { return };
         let (actions, _) = features.as_chunks::<DIMENSION>();
         let Scores { mean, statistical, bias } = &mut *self.scores;
@@ -114,13 +104,8 @@ pub(crate) struct Branches<'a> {
     /// Whether the panels will be needed again.
     pub(crate) keep: bool,
     pub(crate) measured: [Option<Measured<'a>>; 2],
-    pub(crate) whitened: &'a mut Whitened,
-}
-
-/// Room for the whitened actions of three panels.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Whitened {
-    numbers: Aligned,
+    /// Room for the whitened actions of three panels.
+    pub(crate) whitened: &'a mut Aligned,
 }
 
 impl WithSimd for &mut Branches<'_> {
@@ -131,11 +116,9 @@ impl WithSimd for &mut Branches<'_> {
         let Branches { actions, dimension, panels, keep, measured, whitened } = self;
         let dimension = *dimension;
         if let Some((features, rows)) = *actions {
-            if !*keep
-                && dimension <= SIDE
-                && rows.len() <= SIDE
-                && measured.iter().flatten().all(Measured::is_plain)
-            {
+            let mut radii = measured.iter().flatten().map(|measured| measured.radius);
+            let plain = radii.all(|radius| radius.bias <= 0.0 && radius.offline <= 0.0);
+            if !*keep && plain && dimension <= SIDE && rows.len() <= SIDE {
                 for measured in measured.iter_mut().flatten() {
                     measured.few::<S>(features, rows);
                 }
@@ -143,20 +126,20 @@ impl WithSimd for &mut Branches<'_> {
             }
             panels.gather(simd, features, dimension, rows);
         }
-        let panels = S::as_simd_f64s(panels.numbers()).0;
+        let panels = S::as_simd_f64s(panels.numbers.get()).0;
         for Measured { precision, radius, scores } in measured.iter_mut().flatten() {
             scores.resize(panels.len() / dimension * S::F64_LANES);
-            let maps = [(precision.maps().first(), radius.bias), (precision.maps().get(1), radius.offline)]
+            let maps = [(precision.maps.first(), radius.bias), (precision.maps.get(1), radius.offline)]
                 .map(|(map, factor)| map.filter(|_| factor > 0.0).map(|map| (map, factor)));
             if maps.iter().any(Option::is_some) {
-                whitened.numbers.resize(3 * dimension.next_multiple_of(SIDE) * S::F64_LANES);
+                whitened.resize(3 * dimension.next_multiple_of(SIDE) * S::F64_LANES);
             }
             let mut branch = Branch {
-                factor: precision.factor().blocks(),
-                estimate: precision.whitened_estimate(),
+                factor: &precision.factor.blocks,
+                estimate: &precision.whitened_estimate,
                 norm: radius.norm,
                 maps,
-                whitened: S::as_mut_simd_f64s(whitened.numbers.get_mut()).0,
+                whitened: S::as_mut_simd_f64s(whitened.get_mut()).0,
                 mean: S::as_mut_simd_f64s(&mut scores.mean).0,
                 statistical: S::as_mut_simd_f64s(&mut scores.statistical).0,
                 bias: S::as_mut_simd_f64s(&mut scores.bias).0,
@@ -190,14 +173,9 @@ impl<S: Simd> Branch<'_, S> {
     /// Scores the actions of some panels, of which the first has this index.
     #[inline(always)]
     fn measure<const PANELS: usize>(&mut self, simd: S, panels: &[S::f64s], first: usize) {
-        let dimension = self.estimate.len();
-        let mut each: [&[S::f64s]; PANELS] = [&[]; PANELS];
-        for p in 0..PANELS {
-            each[p] = &panels[p * dimension..][..dimension];
-        }
-        let panels = each;
         let keep = self.maps.iter().any(Option::is_some).then_some(&mut *self.whitened);
-        let sums = whiten(simd, self.factor, self.estimate, panels, keep);
+        let panels = split(panels, self.estimate.len());
+        let sums = whiten::<S, PANELS>(simd, self.factor, self.estimate, panels, keep);
         let bias = self.routed::<PANELS>(simd, self.maps[0]);
         let offline = self.routed::<PANELS>(simd, self.maps[1]);
         let norm = simd.splat_f64s(self.norm);
@@ -214,18 +192,24 @@ impl<S: Simd> Branch<'_, S> {
     fn routed<const PANELS: usize>(&self, simd: S, map: Option<(&Triangle, f64)>) -> [S::f64s; PANELS] {
         let mut norms = [simd.splat_f64s(0.0); PANELS];
         if let Some((map, factor)) = map {
-            let length = self.estimate.len().next_multiple_of(SIDE);
-            let mut whitened: [&[S::f64s]; PANELS] = [&[]; PANELS];
-            for p in 0..PANELS {
-                whitened[p] = &self.whitened[p * length..][..length];
-            }
-            let squares = route(simd, map, whitened);
+            let whitened = split(self.whitened, self.estimate.len().next_multiple_of(SIDE));
+            let squares = route::<S, PANELS>(simd, map, whitened);
             for p in 0..PANELS {
                 norms[p] = simd.mul_f64s(simd.splat_f64s(factor), simd.sqrt_f64s(squares[p]));
             }
         }
         norms
     }
+}
+
+/// The first so many parts of a length.
+#[inline(always)]
+fn split<V, const PARTS: usize>(numbers: &[V], length: usize) -> [&[V]; PARTS] {
+    let mut parts: [&[V]; PARTS] = [&[]; PARTS];
+    for p in 0..PARTS {
+        parts[p] = &numbers[p * length..][..length];
+    }
+    parts
 }
 
 struct Sums<S: Simd, const PANELS: usize> {
@@ -247,12 +231,12 @@ fn whiten<S: Simd, const PANELS: usize>(
     for (t, weights) in estimate.chunks(SIDE).enumerate() {
         let (blocks, below) = rest.split_at(t + 1);
         rest = below;
-        let whitened = whitened.as_deref_mut();
-        let tile = Tile { blocks, weights, whitened };
+        let mut tile = Tile { blocks, weights, whitened: whitened.as_deref_mut() };
         match weights.len() {
             // Half as many registers hold half as many sums.
             8 if S::F64_LANES < 8 && PANELS > 1 => {
-                tile.multiply_halves(simd, panels, &mut sums);
+                tile.multiply::<S, PANELS, 0, 4>(simd, panels, &mut sums);
+                tile.multiply::<S, PANELS, 4, 8>(simd, panels, &mut sums);
             }
             8 => tile.multiply::<S, PANELS, 0, 8>(simd, panels, &mut sums),
             7 => tile.multiply::<S, PANELS, 0, 7>(simd, panels, &mut sums),
@@ -277,23 +261,10 @@ struct Tile<'a, V> {
 }
 
 impl<V: Copy> Tile<'_, V> {
-    #[inline(always)]
-    fn multiply_halves<S: Simd<f64s = V>, const PANELS: usize>(
-        mut self,
-        simd: S,
-        panels: [&[S::f64s]; PANELS],
-        sums: &mut Sums<S, PANELS>,
-    ) {
-        let Self { blocks, weights, .. } = self;
-        let whitened = self.whitened.as_deref_mut();
-        Tile { blocks, weights, whitened }.multiply::<S, PANELS, 0, 4>(simd, panels, sums);
-        self.multiply::<S, PANELS, 4, 8>(simd, panels, sums);
-    }
-
     /// `v = Lx` for the rows from FIRST up to END, added up to `‖v‖²` and `vᵀz`.
     #[inline(always)]
     fn multiply<S: Simd<f64s = V>, const PANELS: usize, const FIRST: usize, const END: usize>(
-        self,
+        &mut self,
         simd: S,
         panels: [&[S::f64s]; PANELS],
         sums: &mut Sums<S, PANELS>,
@@ -332,7 +303,7 @@ impl<V: Copy> Tile<'_, V> {
                 sums.means[p] = simd.mul_add_e_f64s(weight, value, sums.means[p]);
             }
         }
-        if let Some(whitened) = self.whitened {
+        if let Some(whitened) = &mut self.whitened {
             let length = panels[0].len().next_multiple_of(SIDE);
             for p in 0..PANELS {
                 let whitened = &mut whitened[p * length + row..][..SIDE];
@@ -352,7 +323,7 @@ fn route<S: Simd, const PANELS: usize>(
     whitened: [&[S::f64s]; PANELS],
 ) -> [S::f64s; PANELS] {
     let mut squares = [simd.splat_f64s(0.0); PANELS];
-    let tiles = transposed.dimension().div_ceil(SIDE);
+    let tiles = transposed.dimension.div_ceil(SIDE);
     for column in 0..tiles {
         // Rows of F are columns of what is stored. Eight of them at a time, or four where registers are few.
         if S::F64_LANES < 8 && PANELS > 1 {
@@ -375,7 +346,7 @@ fn route_columns<S: Simd, const PANELS: usize, const FIRST: usize, const END: us
 ) {
     let mut sums = [[simd.splat_f64s(0.0); PANELS]; SIDE];
     for row in column..whitened[0].len() / SIDE {
-        let Block(entries) = &transposed.blocks()[row * (row + 1) / 2 + column];
+        let Block(entries) = &transposed.blocks[row * (row + 1) / 2 + column];
         let values = whitened.map(|whitened| &whitened[row * SIDE..][..SIDE]);
         for j in 0..SIDE {
             for r in FIRST..END {
@@ -402,7 +373,7 @@ pub(crate) struct Sampled<'a> {
     pub(crate) normals: &'a [f64],
     /// Value and index of each draw's favourite.
     pub(crate) best: &'a mut [(f64, usize)],
-    pub(crate) whitened: &'a mut Whitened,
+    pub(crate) whitened: &'a mut Aligned,
 }
 
 impl WithSimd for &mut Sampled<'_> {
@@ -411,15 +382,15 @@ impl WithSimd for &mut Sampled<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Sampled { precision, panels, deviation, normals, best, whitened } = self;
-        let (factor, estimate) = (precision.factor().blocks(), precision.whitened_estimate());
+        let (factor, estimate) = (&*precision.factor.blocks, &*precision.whitened_estimate);
         let dimension = estimate.len();
-        whitened.numbers.resize(dimension.next_multiple_of(SIDE) * S::F64_LANES);
-        let whitened = S::as_mut_simd_f64s(whitened.numbers.get_mut()).0;
+        whitened.resize(dimension.next_multiple_of(SIDE) * S::F64_LANES);
+        let whitened = S::as_mut_simd_f64s(whitened.get_mut()).0;
         let deviation = simd.splat_f64s(*deviation);
-        for (index, panel) in S::as_simd_f64s(panels.numbers()).0.chunks_exact(dimension).enumerate() {
+        for (index, panel) in S::as_simd_f64s(panels.numbers.get()).0.chunks_exact(dimension).enumerate() {
             let [means] = whiten(simd, factor, estimate, [panel], Some(&mut *whitened)).means;
             let first = index * S::F64_LANES;
-            let lanes = S::F64_LANES.min(panels.count() - first);
+            let lanes = S::F64_LANES.min(panels.count - first);
             for (draw, best) in normals.chunks_exact(dimension).zip(&mut **best) {
                 let mut moved = simd.splat_f64s(0.0);
                 for (&normal, &value) in draw.iter().zip(&*whitened) {

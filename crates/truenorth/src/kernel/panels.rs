@@ -8,21 +8,13 @@ use super::Aligned;
 /// so that every lane computes its own action and no sum is ever split.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Panels {
-    numbers: Aligned,
-    count: usize,
+    /// All panels, one after the other.
+    pub(super) numbers: Aligned,
+    /// Number of actions.
+    pub(super) count: usize,
 }
 
 impl Panels {
-    /// Number of actions.
-    pub(crate) fn count(&self) -> usize {
-        self.count
-    }
-
-    /// All panels, one after the other.
-    pub(super) fn numbers(&self) -> &[f64] {
-        self.numbers.get()
-    }
-
     /// Takes the `rows` of `features` (row-major, `dimension` wide). Lanes to spare repeat the last of them.
     #[inline(always)]
     pub(super) fn gather<S: Simd>(&mut self, simd: S, features: &[f64], dimension: usize, rows: &[usize]) {

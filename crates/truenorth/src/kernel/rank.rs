@@ -3,6 +3,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::Scores;
+use crate::belief::Neglect;
 
 /// By how much `log₂(f) - (f - 1)` exceeds 0 at most for f in [1, 2), in natural logarithms, with room for rounding.
 const CURVATURE: f64 = 0.059_67;
@@ -11,7 +12,7 @@ const SLACK: f64 = 2e-6;
 /// An octave in the upper half of a number's bits.
 const OCTAVE: f64 = 1.0 / (1 << 20) as f64;
 
-/// Bounds of the index of [`neglect`](crate::neglect) from both sides:
+/// Bounds of the index of [neglect](Neglect) from both sides:
 ///
 /// ```text
 /// mean + radius √(1 + 2 log₊ ν / s),     ν = rounds ‖x‖² / (1 + ‖x‖²)
@@ -22,12 +23,7 @@ pub(crate) struct IndexBounds<'a> {
     pub(crate) scores: &'a Scores,
     /// Actions; the rest fills the last panel.
     pub(crate) count: usize,
-    /// t/d.
-    pub(crate) rounds: f64,
-    /// The radius is so many times ‖x‖.
-    pub(crate) norm: f64,
-    /// s.
-    pub(crate) scale: f64,
+    pub(crate) neglect: Neglect,
     /// Lower bounds.
     pub(crate) lower: &'a mut Vec<f64>,
     /// Upper bounds.
@@ -50,7 +46,7 @@ impl WithSimd for &mut IndexBounds<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Contenders {
         let IndexBounds { scores: Scores { mean, statistical, bias }, lower, upper, .. } = self;
-        let (count, rounds, norm, scale) = (self.count, self.rounds, self.norm, self.scale);
+        let (count, Neglect { rounds, norm, scale }) = (self.count, self.neglect);
         if lower.len() != mean.len() || upper.len() != mean.len() {
             lower.resize(mean.len(), 0.0);
             upper.resize(mean.len(), 0.0);

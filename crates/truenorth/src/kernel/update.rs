@@ -55,7 +55,7 @@ impl WithSimd for &mut Absorb<'_> {
         let Carried { features: lines, sums } = carried;
         let (of_factor, of_maps) = sums.split_at_mut(lines.len());
         let (mut alpha, mut of_estimate) = (1.0, 0.0);
-        let mut rest = factor.blocks_mut();
+        let mut rest = &mut *factor.blocks;
         let mut whitened = dots(simd, &rest[..1], lines);
         for (t, entries) in estimate.chunks_mut(SIDE).enumerate() {
             let (blocks, below) = rest.split_at_mut(t + 1);
@@ -65,7 +65,7 @@ impl WithSimd for &mut Absorb<'_> {
             whitened = dots(simd, rest.get(..t + 2).unwrap_or_default(), lines);
             columns.multiply(simd, blocks, of_factor, entries.len());
             for (map, sums) in maps.iter_mut().zip(of_maps.chunks_exact_mut(lines.len())) {
-                columns.multiply(simd, &mut map.blocks_mut()[t * (t + 1) / 2..][..=t], sums, entries.len());
+                columns.multiply(simd, &mut map.blocks[t * (t + 1) / 2..][..=t], sums, entries.len());
             }
             columns.multiply_vector(simd, entries, reward, &mut of_estimate);
         }
@@ -263,8 +263,8 @@ impl WithSimd for &mut AddSquares<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let length = self.gram.dimension().div_ceil(SIDE);
-        let mut rest = self.gram.blocks_mut();
+        let length = self.gram.dimension.div_ceil(SIDE);
+        let mut rest = &mut *self.gram.blocks;
         for t in 0..length {
             let (blocks, below) = rest.split_at_mut(t + 1);
             rest = below;

@@ -7,7 +7,7 @@ use std::thread;
 
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
-use truenorth::{Actions, Certificate, CertificateRule, Params, Policy, Preset};
+use truenorth::{Actions, Certificate, Policy, Preset, Settings};
 
 use crate::support::{World, dot, play, rounds};
 
@@ -62,7 +62,7 @@ fn redraw_some(world: &mut World, cell: Cell) {
 }
 
 /// Coverage at each checkpoint, over all problems and fresh actions.
-fn coverage(cell: Cell, make: impl Fn(&mut World) -> Params + Sync) -> [f64; CHECKPOINTS.len()] {
+fn coverage(cell: Cell, make: impl Fn(&mut World) -> Settings + Sync) -> [f64; CHECKPOINTS.len()] {
     let (next, sums) = (AtomicU64::new(0), Mutex::new([0.0; CHECKPOINTS.len()]));
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
@@ -73,9 +73,9 @@ fn coverage(cell: Cell, make: impl Fn(&mut World) -> Params + Sync) -> [f64; CHE
                         break;
                     }
                     let mut world = drawn_world(seed, cell);
-                    let mut params = make(&mut world);
-                    params.exploration_scale = DEVIATIONS;
-                    let covered = covered(&mut world, Policy::new(params).unwrap());
+                    let mut settings = make(&mut world);
+                    settings.exploration_scale = DEVIATIONS;
+                    let covered = covered(&mut world, settings.build().unwrap());
                     let mut sums = sums.lock().unwrap();
                     sums.iter_mut().zip(covered).for_each(|(sum, covered)| *sum += covered / PROBLEMS as f64);
                 }
@@ -99,7 +99,7 @@ fn covered(world: &mut World, mut policy: Policy) -> [f64; CHECKPOINTS.len()] {
             .unwrap()
             .iter()
             .filter(|interval| {
-                let truth = dot(actions.features(interval.action), &world.live);
+                let truth = dot(actions.row(interval.action), &world.live);
                 interval.lcb <= truth && truth <= interval.ucb
             })
             .count();
@@ -110,7 +110,7 @@ fn covered(world: &mut World, mut policy: Policy) -> [f64; CHECKPOINTS.len()] {
 /// Measures a policy in every cell: coverage over all cells at each checkpoint.
 fn measured(
     name: &str,
-    make: impl Fn(&mut World, Cell) -> Params + Sync,
+    make: impl Fn(&mut World, Cell) -> Settings + Sync,
 ) -> impl Iterator<Item = (usize, f64)> {
     println!("{name}: d, noise, log rows, size; coverage after {CHECKPOINTS:?} rounds");
     let mut averages = [0.0; CHECKPOINTS.len()];
@@ -125,7 +125,7 @@ fn measured(
 }
 
 /// At each checkpoint, the coverage over all cells has to be in range.
-fn calibrated(name: &str, make: impl Fn(&mut World, Cell) -> Params + Sync) {
+fn calibrated(name: &str, make: impl Fn(&mut World, Cell) -> Settings + Sync) {
     for (checkpoint, average) in measured(name, make) {
         // About 12,000 intervals of 1,200 problems: a standard error of at most 0.01.
         assert!((0.85..=0.97).contains(&average), "{name} after {checkpoint} rounds: {average}");
@@ -136,9 +136,9 @@ fn calibrated(name: &str, make: impl Fn(&mut World, Cell) -> Params + Sync) {
 fn lin_ucb_is_calibrated_when_told_its_prior() {
     // Exactly the model: θ ~ N(0, S² I), so that the posterior is right whatever is played.
     calibrated("lin-ucb, told", |_, cell| {
-        let mut params = Preset::LinUcb.params(cell.dimension).unwrap();
-        (params.noise, params.norm_bound) = (Some(cell.noise), Some(cell.size));
-        params
+        let mut settings = Policy::builder(cell.dimension).preset(Preset::LinUcb);
+        (settings.noise, settings.norm_bound) = (Some(cell.noise), Some(cell.size));
+        settings
     });
 }
 
@@ -146,39 +146,39 @@ fn lin_ucb_is_calibrated_when_told_its_prior() {
 fn a_posterior_with_a_fixed_certificate_is_calibrated() {
     // Exactly the model: Δ ~ N(0, ρ² M⁻¹).
     calibrated("fixed certificate", |world, cell| {
-        let mut params = Preset::TrueNorth.params(cell.dimension).unwrap();
-        (params.noise, params.norm_bound) = (Some(cell.noise), Some(cell.size));
-        params.offline = world.logs(cell.rows);
+        let mut settings = Policy::builder(cell.dimension);
+        (settings.noise, settings.norm_bound) = (Some(cell.noise), Some(cell.size));
+        settings.logs = world.logs(cell.rows);
         let budgets: Vec<f64> =
             (0..cell.dimension).map(|j| cell.size * [0.01, 0.1, 0.3, 1.0][j % 4]).collect();
         for (j, budget) in budgets.iter().enumerate() {
             world.live[j] += 2.0 * budget * normal(world);
         }
         let certificate = Certificate::from_budgets(&budgets).unwrap().with_radius(2.0).unwrap();
-        params.certificate = CertificateRule::Fixed(certificate);
-        params
+        settings = settings.certificate(certificate);
+        settings
     });
 }
 
 #[test]
 fn truenorth_is_calibrated_when_told_nothing() {
     calibrated("truenorth, told nothing", |world, cell| {
-        let mut params = Preset::TrueNorth.params(cell.dimension).unwrap();
-        params.offline = world.logs(cell.rows);
+        let mut settings = Policy::builder(cell.dimension);
+        settings.logs = world.logs(cell.rows);
         redraw_some(world, cell);
-        params
+        settings
     });
 }
 
 #[test]
 fn truenorth_is_calibrated_when_told_its_prior() {
     calibrated("truenorth, told", |world, cell| {
-        let mut params = Preset::TrueNorth.params(cell.dimension).unwrap();
-        params.offline = world.logs(cell.rows);
-        params.noise = Some(cell.noise);
-        params.norm_bound = Some(cell.size * (cell.dimension as f64).sqrt());
+        let mut settings = Policy::builder(cell.dimension);
+        settings.logs = world.logs(cell.rows);
+        settings.noise = Some(cell.noise);
+        settings.norm_bound = Some(cell.size * (cell.dimension as f64).sqrt());
         redraw_some(world, cell);
-        params
+        settings
     });
 }
 
@@ -186,9 +186,9 @@ fn truenorth_is_calibrated_when_told_its_prior() {
 #[test]
 fn truenorth_covers_without_drift() {
     let coverages = measured("truenorth, no drift", |world, cell| {
-        let mut params = Preset::TrueNorth.params(cell.dimension).unwrap();
-        params.offline = world.logs(cell.rows);
-        params
+        let mut settings = Policy::builder(cell.dimension);
+        settings.logs = world.logs(cell.rows);
+        settings
     });
     for (checkpoint, average) in coverages {
         assert!(average >= 0.85, "after {checkpoint} rounds: {average}");
@@ -201,7 +201,8 @@ fn truenorth_covers_without_drift() {
 fn without_logs_and_told_nothing_coverage_comes_with_live_data() {
     for preset in [Preset::LinUcb, Preset::TrueNorth] {
         let name = format!("{}, told nothing, no logs", preset.name());
-        for (checkpoint, average) in measured(&name, |_, cell| preset.params(cell.dimension).unwrap()) {
+        for (checkpoint, average) in measured(&name, |_, cell| Policy::builder(cell.dimension).preset(preset))
+        {
             let range = if checkpoint < 100 { 0.5..=0.97 } else { 0.85..=0.97 };
             assert!(range.contains(&average), "{name} after {checkpoint} rounds: {average}");
         }

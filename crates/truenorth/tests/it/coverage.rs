@@ -3,12 +3,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use truenorth::{Actions, Params, Policy};
+use truenorth::{Actions, Policy, Preset, Settings};
 
 use crate::support::{World, dot, play, rounds};
 
-const RUNS: u64 = 400;
-const ROUNDS: usize = 2_000;
+/// Intervals that miss in 15 % of the runs instead of 5 % pass once in 600 times, in 35 % instead of 20 % once in 1,000;
+/// `the_online_share_of_the_failures_is_nearly_attained` looks closer.
+const RUNS: u64 = 100;
+const ROUNDS: usize = 500;
 /// As large as the parameters, so that the statistical part of a radius, not the slack for the
 /// ridge's shrinkage, decides about coverage.
 const NOISE: f64 = 1.0;
@@ -18,7 +20,7 @@ fn runs_with_a_miss(
     name: &str,
     noise: f64,
     delta: f64,
-    change: impl Fn(&mut World, &mut Params) + Sync,
+    change: impl Fn(&mut World, &mut Settings) + Sync,
 ) -> u64 {
     let (next, missed) = (AtomicU64::new(0), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -31,10 +33,10 @@ fn runs_with_a_miss(
                     }
                     let mut world = World::new(seed, 5, noise);
                     let all = world.policies(ROUNDS as u64);
-                    let (_, mut params) = all.into_iter().find(|(kind, _)| kind == name).unwrap();
-                    params.delta = delta;
-                    change(&mut world, &mut params);
-                    missed.fetch_add(u64::from(misses(&mut world, params)), Ordering::Relaxed);
+                    let (_, mut settings) = all.into_iter().find(|(kind, _)| kind == name).unwrap();
+                    settings.delta = delta;
+                    change(&mut world, &mut settings);
+                    missed.fetch_add(u64::from(misses(&mut world, settings)), Ordering::Relaxed);
                 }
             });
         }
@@ -42,13 +44,13 @@ fn runs_with_a_miss(
     missed.into_inner()
 }
 
-fn misses(world: &mut World, params: Params) -> bool {
-    let mut policy = Policy::new(params).unwrap();
+fn misses(world: &mut World, settings: Settings) -> bool {
+    let mut policy = settings.build().unwrap();
     for (features, rewards) in rounds(world, ROUNDS, 5) {
         let actions = Actions::new(&features, 5).unwrap();
         for layer in 0..=policy.last_layer() {
             for interval in policy.intervals(layer, actions).unwrap() {
-                let truth = dot(actions.features(interval.action), &world.live);
+                let truth = dot(actions.row(interval.action), &world.live);
                 // Disjoint branches are a miss as well: the truth cannot be inside both.
                 if interval.conflict || truth < interval.lcb || interval.ucb < truth {
                     return true;
@@ -120,15 +122,15 @@ const DRIFTS: [Drift; 5] = [
     ("all reversed", |world| world.logged = world.live.iter().map(|entry| -entry).collect()),
 ];
 
-fn adaptive_covers(name: &str, change: impl Fn(&World, &mut Params) + Sync) {
+fn adaptive_covers(name: &str, change: impl Fn(&World, &mut Settings) + Sync) {
     let delta = 0.1;
     for (drift, move_logs) in DRIFTS {
         for (noise, rows) in [(1.0, 60), (0.1, 60), (0.1, 2000)] {
-            let missed = runs_with_a_miss("truenorth-confidence", noise, delta, |world, params| {
+            let missed = runs_with_a_miss("truenorth-confidence", noise, delta, |world, settings| {
                 move_logs(world);
-                params.offline = world.logs(rows);
-                params.norm_bound = Some(dot(&world.logged, &world.logged).sqrt().max(1.0));
-                change(world, params);
+                settings.logs = world.logs(rows);
+                settings.norm_bound = Some(dot(&world.logged, &world.logged).sqrt().max(1.0));
+                change(world, settings);
             });
             let share = missed as f64 / RUNS as f64;
             println!(
@@ -143,8 +145,8 @@ fn adaptive_covers(name: &str, change: impl Fn(&World, &mut Params) + Sync) {
 /// of a run hold together with probability 1 - δ.
 #[test]
 fn truenorth_confidence_with_a_fixed_certificate_covers() {
-    adaptive_covers("fixed", |world, params| {
-        params.certificate = truenorth::CertificateRule::Fixed(world.certificate());
+    adaptive_covers("fixed", |world, settings| {
+        *settings = settings.clone().certificate(world.certificate());
     });
 }
 
@@ -155,18 +157,48 @@ fn truenorth_confidence_covers() {
     adaptive_covers("adaptive", |_, _| ());
 }
 
+/// Where the interval has nothing to spare, it misses about as often as it may: one direction, no slack for the ridge
+/// (θ = 0 = S), Gaussian noise, looked at after every round. The self-normalised bound is a maximal inequality for a
+/// martingale that ends near 0, so that its share δ/3 of the failures is attained but for what the martingale jumps
+/// beyond its limit: two thirds of it are found.
+///
+/// 3,000 runs: the rate's standard error is 0.5 %. Intervals that are a tenth too narrow miss twice as often.
+#[test]
+fn the_online_share_of_the_failures_is_nearly_attained() {
+    let (runs, share) = (3_000, 0.1);
+    let rate = |scale: f64| {
+        let missed = (0..runs).filter(|&seed| {
+            let mut world = World::new(seed, 1, NOISE);
+            let settings = Policy::builder(1).preset(Preset::Oful).noise(NOISE).norm_bound(0.0);
+            let settings = settings.delta(3.0 * share).exploration_scale(scale);
+            let mut policy = settings.build().unwrap();
+            let actions = Actions::new(&[1.0], 1).unwrap();
+            (0..1_000).any(|_| {
+                let choice = policy.choose(actions).unwrap();
+                policy.learn(choice.rewarded(actions, world.draw_noise())).unwrap();
+                choice.lcb > 0.0 || choice.ucb < 0.0
+            })
+        });
+        missed.count() as f64 / runs as f64
+    };
+    let (own, narrow) = (rate(1.0), rate(0.9));
+    println!("misses: {own} of the runs, {narrow} with intervals a tenth narrower; the share is {share}");
+    assert!((0.5 * share..=share + 0.016).contains(&own), "{own}");
+    assert!(narrow > share + 0.016, "{narrow}");
+}
+
 /// The check above can fail: each assumption, broken on its own, is caught by it.
 #[test]
 fn broken_assumptions_are_caught() {
-    type Break = fn(&mut World, &mut Params);
+    type Break = fn(&mut World, &mut Settings);
     let broken: [(&str, f64, Break); 3] = [
-        ("noise", 1.0, |_, params| params.noise = params.noise.map(|noise| noise / 4.0)),
-        ("norm_bound", 0.1, |_, params| {
-            params.norm_bound = params.norm_bound.map(|bound| bound / 20.0);
+        ("noise", 1.0, |_, settings| settings.noise = settings.noise.map(|noise| noise / 4.0)),
+        ("norm_bound", 0.1, |_, settings| {
+            settings.norm_bound = settings.norm_bound.map(|bound| bound / 20.0);
         }),
-        ("certificate", 0.1, |world, params| {
+        ("certificate", 0.1, |world, settings| {
             world.logged = world.live.iter().map(|entry| -entry).collect();
-            params.offline = world.logs(2000);
+            settings.logs = world.logs(2000);
         }),
     ];
     for (what, noise, change) in broken {

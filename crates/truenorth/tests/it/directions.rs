@@ -1,6 +1,6 @@
 //! What `features()` shows: drift where it is, trust elsewhere.
 
-use truenorth::{Branches, Params, Policy, Preset};
+use truenorth::{Explore, Method, Policy, Preset, Prior, Settings};
 
 use crate::support::{World, play, rounds};
 
@@ -15,10 +15,9 @@ fn world() -> World {
     world
 }
 
-fn played(mut params: Params, rows: usize, count: usize) -> Policy {
+fn played(settings: Settings, rows: usize, count: usize) -> Policy {
     let mut world = world();
-    params.offline = world.logs(rows);
-    let mut policy = Policy::new(params).unwrap();
+    let mut policy = settings.logs(world.logs(rows)).build().unwrap();
     for (features, rewards) in rounds(&mut world, count, 5) {
         play(&mut policy, &features, &rewards);
     }
@@ -28,9 +27,9 @@ fn played(mut params: Params, rows: usize, count: usize) -> Policy {
 #[test]
 fn every_policy_shows_each_feature_within_range() {
     for mut world in [World::new(42, 3, 0.1), World::with_arms(42, 3, 0.1)] {
-        for (name, params) in world.policies(40) {
-            let logged = params.offline.count() > 0;
-            let mut policy = Policy::new(params).unwrap();
+        for (name, settings) in world.policies(40) {
+            let logged = settings.logs.count() > 0;
+            let mut policy = settings.build().unwrap();
             for round in 0..3 {
                 let views = policy.features().unwrap();
                 assert_eq!(views.len(), 3, "{name}");
@@ -54,7 +53,7 @@ fn every_policy_shows_each_feature_within_range() {
 
 #[test]
 fn drift_is_found_where_it_is_and_the_rest_is_trusted() {
-    let policy = played(Preset::TrueNorth.params(DIMENSION).unwrap(), 2000, 200);
+    let policy = played(Policy::builder(DIMENSION), 2000, 200);
     let (views, live) = (policy.features().unwrap(), world().live);
     for (j, view) in views.iter().enumerate() {
         let (drift, stderr) = (view.drift.unwrap(), view.stderr.unwrap());
@@ -74,7 +73,7 @@ fn drift_is_found_where_it_is_and_the_rest_is_trusted() {
 #[test]
 fn coverage_counts_observations() {
     // Unit vectors in six directions: a sixth of the rows each, as if the feature had been seen on its own.
-    let policy = played(Preset::TrueNorth.params(DIMENSION).unwrap(), 1200, 0);
+    let policy = played(Policy::builder(DIMENSION), 1200, 0);
     for view in policy.features().unwrap() {
         assert!((view.coverage / 200.0 - 1.0).abs() < 0.25, "{view:?}");
     }
@@ -82,28 +81,26 @@ fn coverage_counts_observations() {
 
 #[test]
 fn trust_is_all_or_nothing_where_it_is_not_learned() {
-    let trust = |preset: Preset, change: &dyn Fn(&mut Params)| {
-        let mut params = preset.params(DIMENSION).unwrap();
-        (params.horizon, params.noise, params.norm_bound) = (Some(100), Some(0.1), Some(2.0));
-        change(&mut params);
-        let views = played(params, 100, 30).features().unwrap();
+    let trust = |method: Method| {
+        let settings = Policy::builder(DIMENSION).method(method).horizon(100).noise(0.1).norm_bound(2.0);
+        let views = played(settings, 100, 30).features().unwrap();
         views.iter().map(|view| view.trust).collect::<Vec<_>>()
     };
     for online in [Preset::Oful, Preset::SupLinUcb, Preset::LinUcb, Preset::LinTs, Preset::Greedy] {
-        assert_eq!(trust(online, &|_| ()), [0.0; DIMENSION], "{}", online.name());
+        assert_eq!(trust(online.method()), [0.0; DIMENSION], "{}", online.name());
     }
     for informed in [Preset::WarmSupLinUcb, Preset::OfflineOnly, Preset::EllipsoidalMinUcb3d] {
-        assert_eq!(trust(informed, &|_| ()), [1.0; DIMENSION], "{}", informed.name());
+        assert_eq!(trust(informed.method()), [1.0; DIMENSION], "{}", informed.name());
     }
-    assert_eq!(trust(Preset::LinUcb, &|params| params.branches = Branches::Warm), [1.0; DIMENSION]);
+    let warm = Method::Posterior { prior: Prior::Warm, explore: Explore::Ucb };
+    assert_eq!(trust(warm), [1.0; DIMENSION]);
 }
 
 #[test]
 fn discounted_trust_follows_the_certificate() {
-    let mut params = Preset::TrueNorthConfidence.params(DIMENSION).unwrap();
-    (params.noise, params.norm_bound) = (Some(0.1), Some(2.0));
-    let before = played(params.clone(), 2000, 0).features().unwrap();
-    let after = played(params, 2000, 400).features().unwrap();
+    let settings = Policy::builder(DIMENSION).preset(Preset::TrueNorthConfidence).noise(0.1).norm_bound(2.0);
+    let before = played(settings.clone(), 2000, 0).features().unwrap();
+    let after = played(settings, 2000, 400).features().unwrap();
     let drifted = after[DRIFTED].trust;
     for (j, (before, after)) in before.iter().zip(&after).enumerate() {
         if j != DRIFTED {

@@ -4,12 +4,9 @@
 //! them are exact in an `f64`: the reference knows the Gram matrix without a rounding error.
 
 use rand_distr::{Distribution as _, StandardNormal};
-use truenorth::{
-    Actions, Certificate, CertificateRule, Decision, Layering, Matrix, Observation, Params, Policy,
-};
-use truenorth::{Pooling, Preset, RidgeStatistic};
+use truenorth::{Actions, Certificate, Decision, Observation, Policy, Preset, RidgeStatistic};
 
-use crate::support::{World, dot, unit_vector};
+use crate::support::{Matrix, World, dot, square, unit_vector};
 use crate::wide::{Wide, cholesky, combine, inner, inverse, log_det, solve, times, widen, widen_vector};
 
 const DIMENSION: usize = 50;
@@ -54,17 +51,10 @@ fn errors_after_a_million_updates(weakest: f64, ridge: f64, conditioned: std::op
         logs.observe(&x, reward).unwrap();
     }
     let budgets: Vec<f64> = (0..DIMENSION).map(|i| 10f64.powi(-i32::try_from(i % 4).unwrap())).collect();
-    let params = Params {
-        noise: Some(0.1),
-        norm_bound: Some(1.2),
-        ridge,
-        layering: Layering::Flat,
-        pooling: Pooling::Discounted,
-        certificate: CertificateRule::Fixed(Certificate::from_budgets(&budgets).unwrap()),
-        offline: logs.clone(),
-        ..Preset::EllipsoidalMinUcb.params(DIMENSION).unwrap()
-    };
-    let mut policy = Policy::new(params).unwrap();
+    let certificate = Certificate::from_budgets(&budgets).unwrap();
+    let settings = Policy::builder(DIMENSION).noise(0.1).norm_bound(1.2).ridge(ridge).logs(logs.clone());
+    let settings = settings.preset(Preset::TrueNorthConfidence).certificate(certificate);
+    let mut policy = settings.build().unwrap();
     let first = design.draw(&mut world);
     policy.choose(Actions::new(&first, DIMENSION).unwrap()).unwrap();
     let mut live = RidgeStatistic::new(DIMENSION).unwrap();
@@ -78,18 +68,18 @@ fn errors_after_a_million_updates(weakest: f64, ridge: f64, conditioned: std::op
     }
 
     // The dense side, all of it in double-double: both precisions, their estimates and radii.
-    let (gram, moment) = (widen(&live.gram()), widen_vector(live.moment()));
+    let (gram, moment) = (widen(&square(&live.gram())), widen_vector(live.moment()));
     let identity = widen(&Matrix::identity(DIMENSION, DIMENSION));
     let online = combine(&gram, 1.0, &identity, ridge);
     let online_factor = cholesky(&online);
-    let offline = combine(&widen(&logs.gram()), 1.0, &identity, ridge);
+    let offline = combine(&widen(&square(&logs.gram())), 1.0, &identity, ridge);
     let offline_estimate = solve(&cholesky(&offline), &widen_vector(logs.moment()));
     let (noise, slack, ridges) = (0.1, ridge.sqrt() * 1.2, DIMENSION as f64 * ridge.ln());
     let self_normalised = |log_det: f64, delta: f64| noise * (log_det - 2.0 * delta.ln()).sqrt();
     let beta = self_normalised(log_det(&cholesky(&offline)) - ridges, 0.01 / 3.0) + slack;
     let certificate = policy.certificate().unwrap();
     let (rho, covariance, drift) =
-        (certificate.radius(), inverse(&offline), inverse(&widen(certificate.matrix())));
+        (certificate.rho(), inverse(&offline), inverse(&widen(&square(certificate.matrix()))));
     let spread = combine(&covariance, beta * beta, &drift, rho * rho);
     let weight = combine(&inverse(&spread), noise * noise, &identity, 0.0);
     let pooled = combine(&gram, 1.0, &weight, 1.0);
@@ -102,7 +92,8 @@ fn errors_after_a_million_updates(weakest: f64, ridge: f64, conditioned: std::op
     let online_radius = self_normalised(log_det(&online_factor) - ridges, 0.01 / 3.0) + slack;
     let gamma = self_normalised(log_det(&pooled_factor) - log_det(&cholesky(&weight)), 0.01 / 3.0);
 
-    let eigenvalues = (live.gram() + Matrix::identity(DIMENSION, DIMENSION) * ridge).symmetric_eigenvalues();
+    let eigenvalues =
+        (square(&live.gram()) + Matrix::identity(DIMENSION, DIMENSION) * ridge).symmetric_eigenvalues();
     let condition = eigenvalues.max() / eigenvalues.min();
     assert!(conditioned.contains(&condition), "the condition number is {condition:e}");
 

@@ -1,16 +1,16 @@
 //! truenorth is told nothing, so any logs and any rewards have to do.
 
 use rand::RngExt as _;
-use truenorth::{Actions, Params, Policy, Preset, RidgeStatistic};
+use truenorth::{Actions, Policy, Preset, RidgeStatistic, Settings};
 
 use crate::support::{World, dot, play, rounds, unit_vector};
 
 const OURS: [Preset; 3] = [Preset::TrueNorth, Preset::TrueNorthSampling, Preset::TrueNorthConfidence];
 
 /// Share of a random player's regret that a policy has in the last third of its rounds.
-fn late_regret(world: &mut World, params: Params, count: usize) -> f64 {
+fn late_regret(world: &mut World, settings: Settings, count: usize) -> f64 {
     let dimension = world.dimension;
-    let mut policy = Policy::new(params).unwrap();
+    let mut policy = settings.build().unwrap();
     let (mut own, mut random) = (0.0, 0.0);
     for (round, (features, rewards)) in rounds(world, count, 5).into_iter().enumerate() {
         let choice = play(&mut policy, &features, &rewards);
@@ -30,8 +30,8 @@ fn late_regret(world: &mut World, params: Params, count: usize) -> f64 {
 fn without_logs_live_data_is_enough() {
     for preset in OURS {
         let mut world = World::new(21, 4, 0.1);
-        let params = preset.params(4).unwrap();
-        let share = late_regret(&mut world, params, 200);
+        let settings = Policy::builder(4).preset(preset);
+        let share = late_regret(&mut world, settings, 200);
         assert!(share < 0.1, "{}: {share}", preset.name());
     }
 }
@@ -41,14 +41,14 @@ fn logs_of_a_few_directions_and_few_rows_do_no_harm() {
     for preset in OURS {
         for (rows, seen) in [(1, 12), (3, 12), (7, 12), (400, 2)] {
             let mut world = World::new(22, 12, 0.1);
-            let mut params = preset.params(12).unwrap();
+            let mut settings = Policy::builder(12).preset(preset);
             for _ in 0..rows {
                 let mut features = unit_vector(&mut world.rng, 12);
                 features[seen..].fill(0.0);
                 let reward = dot(&features, &world.logged) + world.draw_noise();
-                params.offline.observe(&features, reward).unwrap();
+                settings.logs.observe(&features, reward).unwrap();
             }
-            let share = late_regret(&mut world, params, 300);
+            let share = late_regret(&mut world, settings, 300);
             assert!(share < 0.25, "{}, {rows} rows of {seen} features: {share}", preset.name());
         }
     }
@@ -59,11 +59,11 @@ fn rewards_that_never_change_are_played_without_complaint() {
     for preset in OURS {
         for (logged, live) in [(0.7, 0.7), (0.0, 0.0), (0.0, 0.7), (0.7, 0.0), (1e-6, 1e6), (-1e6, 1e-6)] {
             let mut world = World::new(23, 3, 0.0);
-            let mut params = preset.params(3).unwrap();
+            let mut settings = Policy::builder(3).preset(preset);
             for _ in 0..50 {
-                params.offline.observe(&unit_vector(&mut world.rng, 3), logged).unwrap();
+                settings.logs.observe(&unit_vector(&mut world.rng, 3), logged).unwrap();
             }
-            let mut policy = Policy::new(params).unwrap();
+            let mut policy = settings.build().unwrap();
             for (features, _) in rounds(&mut world, 60, 4) {
                 let choice = play(&mut policy, &features, &[live; 4]);
                 assert!(choice.ucb.is_finite() && choice.lcb <= choice.ucb, "{}: {choice:?}", preset.name());
@@ -76,19 +76,19 @@ fn rewards_that_never_change_are_played_without_complaint() {
 fn features_of_zeros_are_played_without_complaint() {
     for preset in OURS {
         let mut world = World::new(24, 3, 0.1);
-        let params = preset.params(3).unwrap();
-        let mut logged = params.clone();
+        let settings = Policy::builder(3).preset(preset);
+        let mut logged = settings.clone();
         for _ in 0..20 {
-            logged.offline.observe(&[0.0; 3], 0.5).unwrap();
+            logged.logs.observe(&[0.0; 3], 0.5).unwrap();
         }
         // The second feature is zero in the logs, the third in live rounds.
-        let mut partly = params.clone();
+        let mut partly = settings.clone();
         for _ in 0..20 {
             let x = unit_vector(&mut world.rng, 3);
-            partly.offline.observe(&[x[0], 0.0, x[2]], x[0] - x[2]).unwrap();
+            partly.logs.observe(&[x[0], 0.0, x[2]], x[0] - x[2]).unwrap();
         }
-        for params in [params, logged, partly] {
-            let mut policy = Policy::new(params).unwrap();
+        for settings in [settings, logged, partly] {
+            let mut policy = settings.build().unwrap();
             for round in 0..40 {
                 let mut features = world.round(3);
                 let mute = if round % 3 == 0 { 0..9 } else { 0..3 };
@@ -106,14 +106,14 @@ fn features_of_zeros_are_played_without_complaint() {
 /// Decisions in a world whose features and rewards are measured in other units.
 fn decisions(preset: Preset, rows: usize, feature_unit: f64, reward_unit: f64) -> Vec<usize> {
     let mut world = World::new(25, 4, 0.3);
-    let mut params = preset.params(4).unwrap();
+    let mut settings = Policy::builder(4).preset(preset);
     let scaled = |features: &[f64]| -> Vec<f64> { features.iter().map(|x| x * feature_unit).collect() };
     for _ in 0..rows {
         let features = unit_vector(&mut world.rng, 4);
         let reward = dot(&features, &world.logged) + world.draw_noise();
-        params.offline.observe(&scaled(&features), reward_unit * reward).unwrap();
+        settings.logs.observe(&scaled(&features), reward_unit * reward).unwrap();
     }
-    let mut policy = Policy::new(params).unwrap();
+    let mut policy = settings.build().unwrap();
     rounds(&mut world, 150, 6)
         .into_iter()
         .map(|(features, rewards)| {
@@ -161,9 +161,9 @@ fn tiny_and_huge_rewards_are_learned_from() {
             for rows in [0, 100] {
                 let mut world = World::new(26, 4, 0.1 * size);
                 world.live.iter_mut().chain(&mut world.logged).for_each(|entry| *entry *= size);
-                let mut params = preset.params(4).unwrap();
-                params.offline = world.logs(rows);
-                let share = late_regret(&mut world, params, 200);
+                let mut settings = Policy::builder(4).preset(preset);
+                settings.logs = world.logs(rows);
+                let share = late_regret(&mut world, settings, 200);
                 assert!(share < 0.1, "{}, rewards of {size:e}, {rows} rows: {share}", preset.name());
             }
         }
@@ -175,8 +175,8 @@ fn any_number_of_features_and_actions_is_played() {
     for dimension in [1, 2, 17] {
         for arms in [false, true] {
             let mut world = World { arms, ..World::new(27, dimension, 0.1) };
-            for (name, params) in world.policies(40) {
-                let mut policy = Policy::new(params).unwrap();
+            for (name, settings) in world.policies(40) {
+                let mut policy = settings.build().unwrap();
                 for actions in [1, 1, 7, 8, 9, 300, 1, 2] {
                     let (features, rewards) = &rounds(&mut world, 1, actions)[0];
                     let choice = play(&mut policy, features, rewards);
@@ -196,19 +196,19 @@ fn any_number_of_features_and_actions_is_played() {
 #[test]
 fn estimated_numbers_are_those_of_the_logs() {
     let mut world = World::new(28, 5, 0.2);
-    let mut params = Preset::TrueNorth.params(5).unwrap();
-    params.offline = world.logs(2000);
-    let policy = Policy::new(params.clone()).unwrap();
+    let mut settings = Policy::builder(5);
+    settings.logs = world.logs(2000);
+    let policy = settings.clone().build().unwrap();
     assert!((policy.noise() / 0.2 - 1.0).abs() < 0.1, "{}", policy.noise());
     // Twice the length of the logged parameter.
     let length = 2.0 * dot(&world.logged, &world.logged).sqrt();
     assert!((policy.norm_bound() / length - 1.0).abs() < 0.1, "{}", policy.norm_bound());
-    (params.noise, params.norm_bound) = (Some(0.7), Some(3.0));
-    let policy = Policy::new(params).unwrap();
+    (settings.noise, settings.norm_bound) = (Some(0.7), Some(3.0));
+    let policy = settings.build().unwrap();
     assert!((policy.noise() - 0.7).abs() < 1e-12 && (policy.norm_bound() - 3.0).abs() < 1e-12);
-    let mut params = Preset::TrueNorth.params(5).unwrap();
-    params.offline = RidgeStatistic::new(5).unwrap();
-    let policy = Policy::new(params).unwrap();
+    let mut settings = Policy::builder(5);
+    settings.logs = RidgeStatistic::new(5).unwrap();
+    let policy = settings.build().unwrap();
     assert_eq!((policy.noise(), policy.norm_bound(), policy.logs_hold()), (1.0, 1.0, Some(0.0)));
 }
 
@@ -216,10 +216,10 @@ fn estimated_numbers_are_those_of_the_logs() {
 fn the_noise_of_live_rewards_is_followed() {
     for rows in [0, 300] {
         let mut world = World::new(29, 4, 0.1);
-        let mut params = Preset::TrueNorth.params(4).unwrap();
-        params.offline = world.logs(rows);
+        let mut settings = Policy::builder(4);
+        settings.logs = world.logs(rows);
         world.noise = 0.5;
-        let mut policy = Policy::new(params).unwrap();
+        let mut policy = settings.build().unwrap();
         for (features, rewards) in rounds(&mut world, 500, 5) {
             play(&mut policy, &features, &rewards);
         }

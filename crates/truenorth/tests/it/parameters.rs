@@ -1,46 +1,74 @@
 //! Parameters that do not go together are refused, by a sentence that says which and why.
 
-use truenorth::{
-    Actions, Branches, Certificate, CertificateRule, Epochs, Error, Explore, Layering, Params, Policy,
-    Pooling, Preset,
-};
+use truenorth::switches::{Branches, Certification, Layering, Switches};
+use truenorth::{Actions, Certificate, Epochs, Error, Explore, Method, Policy, Pooling, Preset, Settings};
 
-/// The sentence by which a preset with a change, and with all that it needs otherwise, is refused.
-fn refusal(preset: Preset, change: impl Fn(&mut Params)) -> String {
-    let mut params = preset.params(2).unwrap();
-    params.horizon = Some(10);
-    change(&mut params);
-    Policy::new(params).unwrap_err().to_string()
+/// A preset with all that it needs.
+fn complete(preset: Preset) -> Settings {
+    let settings = Policy::builder(2).preset(preset).horizon(10);
+    if preset.needs_certificate() { settings.certificate(fixed()) } else { settings }
 }
 
-fn fixed() -> CertificateRule {
-    CertificateRule::Fixed(Certificate::isotropic(2, 0.1).unwrap())
+/// The sentence by which a preset with a change, and with all that it needs otherwise, is refused.
+fn refusal(preset: Preset, change: impl Fn(&mut Settings)) -> String {
+    let mut settings = complete(preset);
+    change(&mut settings);
+    settings.build().unwrap_err().to_string()
+}
+
+/// The same for a change of its switches.
+fn switched(preset: Preset, change: impl Fn(&mut Switches)) -> String {
+    let mut words = Switches::from(preset.method());
+    change(&mut words);
+    Method::try_from(words).unwrap_err().to_string()
+}
+
+fn fixed() -> Certificate {
+    Certificate::isotropic(2, 0.1).unwrap()
 }
 
 #[test]
 fn the_unchanged_presets_are_taken() {
-    for preset in Preset::ALL {
-        let mut params = preset.params(2).unwrap();
-        params.horizon = Some(10);
-        if params.certificate == CertificateRule::None {
-            params.certificate = fixed();
+    for &preset in Preset::ALL {
+        complete(preset).build().unwrap();
+    }
+}
+
+#[test]
+fn what_needs_a_certificate_says_so() {
+    for &preset in Preset::ALL {
+        let built = Policy::builder(2).preset(preset).horizon(10).build();
+        match built {
+            Ok(_) => assert!(!preset.needs_certificate(), "{}", preset.name()),
+            Err(error) => {
+                assert!(preset.needs_certificate(), "{}", preset.name());
+                assert!(error.to_string().starts_with("`certificate` is needed by "), "{error}");
+            }
         }
-        Policy::new(params).unwrap();
+    }
+}
+
+#[test]
+fn methods_lead_back_from_their_words() {
+    for &preset in Preset::ALL {
+        let words = Switches::from(preset.method());
+        assert_eq!(Method::try_from(words), Ok(preset.method()), "{}", preset.name());
     }
 }
 
 #[test]
 fn posteriors_have_no_layers_and_no_epochs() {
-    let layered = |p: &mut Params| p.layering = Layering::Layered;
+    let layered = |p: &mut Switches| p.layering = Layering::Layered;
     for preset in [Preset::TrueNorth, Preset::TrueNorthSampling, Preset::LinUcb, Preset::Greedy] {
-        assert_eq!(refusal(preset, layered), "width `posterior` does not go with layers");
+        assert_eq!(switched(preset, layered), "width `posterior` does not go with layers");
     }
     assert_eq!(
-        refusal(Preset::TrueNorth, |p| p.certificate = CertificateRule::Learned(Epochs::Doubling)),
+        switched(Preset::TrueNorth, |p| p.certificate = Certification::Learned(Epochs::Doubling)),
         "width `posterior` does not go with a certificate learned by epochs"
     );
     for branches in [Branches::Offline, Branches::Arms] {
-        let says = refusal(Preset::TrueNorth, |p| (p.branches, p.certificate) = (branches, fixed()));
+        let says =
+            switched(Preset::TrueNorth, |p| (p.branches, p.certificate) = (branches, Certification::Told));
         assert_eq!(says, "width `posterior` does not go with the offline branch or separate arms");
     }
 }
@@ -48,26 +76,25 @@ fn posteriors_have_no_layers_and_no_epochs() {
 #[test]
 fn adaptive_certificates_have_no_layers_and_discount() {
     assert_eq!(
-        refusal(Preset::TrueNorthConfidence, |p| p.layering = Layering::Layered),
+        switched(Preset::TrueNorthConfidence, |p| p.layering = Layering::Layered),
         "an adaptive certificate does not go with layers"
     );
     for preset in [Preset::TrueNorth, Preset::TrueNorthConfidence] {
         assert_eq!(
-            refusal(preset, |p| p.pooling = Pooling::Full),
+            switched(preset, |p| p.pooling = Pooling::Full),
             "an adaptive certificate does not go with full pooling"
         );
     }
     // Where no branch uses the certificate, there is nothing to refuse.
-    let mut params = Preset::Oful.params(2).unwrap();
-    params.certificate = CertificateRule::Adaptive;
-    Policy::new(params).unwrap();
+    let words = Switches { certificate: Certification::Adaptive, ..Preset::Oful.method().into() };
+    assert_eq!(Method::try_from(words), Ok(Preset::Oful.method()));
 }
 
 #[test]
 fn confidence_widths_explore_by_ucb_alone() {
     for explore in [Explore::Sampling, Explore::Epsilon(0.1)] {
         assert_eq!(
-            refusal(Preset::TrueNorthConfidence, |p| p.explore = explore),
+            switched(Preset::TrueNorthConfidence, |p| p.explore = explore),
             "width `confidence` does not go with exploration other than `ucb`"
         );
     }
@@ -77,7 +104,11 @@ fn confidence_widths_explore_by_ucb_alone() {
 fn numbers_of_the_new_switches_are_named_with_their_value() {
     for (epsilon, shown) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
         assert_eq!(
-            refusal(Preset::EpsilonGreedy, |p| p.explore = Explore::Epsilon(epsilon)),
+            refusal(Preset::EpsilonGreedy, |p| {
+                let mut words = Switches::from(p.method.clone());
+                words.explore = Explore::Epsilon(epsilon);
+                p.method = words.try_into().unwrap();
+            }),
             format!("`epsilon` must be in [0, 1], but is {shown}")
         );
     }
@@ -115,31 +146,30 @@ fn numbers_of_the_new_switches_are_named_with_their_value() {
 
 #[test]
 fn separate_arms_need_a_fixed_certificate_and_no_layers() {
-    for rule in [CertificateRule::None, CertificateRule::Adaptive, CertificateRule::Learned(Epochs::Doubling)]
-    {
+    assert_eq!(
+        refusal(Preset::MinUcb, |p| p.certificate = None),
+        "`certificate` is needed by separate arms, a fixed one"
+    );
+    for rule in [Certification::Adaptive, Certification::Learned(Epochs::Doubling)] {
         assert_eq!(
-            refusal(Preset::MinUcb, |p| p.certificate = rule.clone()),
+            switched(Preset::MinUcb, |p| p.certificate = rule.clone()),
             "`certificate` is needed by separate arms, a fixed one"
         );
     }
     assert_eq!(
-        refusal(Preset::MinUcb, |p| (p.layering, p.certificate) = (Layering::Layered, fixed())),
+        switched(Preset::MinUcb, |p| p.layering = Layering::Layered),
         "a policy of separate arms does not go with layers"
     );
     assert_eq!(
-        refusal(Preset::MinUcb, |p| {
-            p.certificate = CertificateRule::Fixed(Certificate::isotropic(3, 0.1).unwrap());
-        }),
+        refusal(Preset::MinUcb, |p| p.certificate = Some(Certificate::isotropic(3, 0.1).unwrap())),
         "a row of the certificate's matrix must hold 2 numbers, but holds 3"
     );
 }
 
 #[test]
 fn separate_arms_are_unit_vectors() {
-    let mut params = Preset::MinUcb.params(2).unwrap();
-    params.certificate = fixed();
-    let mut policy = Policy::new(params).unwrap();
-    let before = policy.snapshot();
+    let mut policy = complete(Preset::MinUcb).build().unwrap();
+    let before = policy.to_bytes();
     for wrong in [[0.0, 0.0], [0.6, 0.8], [1.0, 1.0], [1.0, -1.0], [2.0, 0.0]] {
         let features = [[1.0, 0.0], wrong].concat();
         let actions = Actions::new(&features, 2).unwrap();
@@ -152,5 +182,5 @@ fn separate_arms_are_unit_vectors() {
         assert_eq!(policy.choose_explained(actions).unwrap_err(), refused);
         assert_eq!(policy.intervals(0, actions).unwrap_err(), refused);
     }
-    assert_eq!(policy.snapshot(), before);
+    assert_eq!(policy.to_bytes(), before);
 }

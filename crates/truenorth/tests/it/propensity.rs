@@ -2,9 +2,9 @@
 //! off-policy.
 
 use rand_distr::{Distribution as _, StandardNormal};
-use truenorth::{Actions, Explore, Matrix, Observation, Params, Policy, Preset, Vector};
+use truenorth::{Actions, Explore, Method, Observation, Policy, Preset, Prior, Settings};
 
-use crate::support::{World, dot, rounds};
+use crate::support::{Matrix, Vector, World, dot, explore, rounds};
 
 const DIMENSION: usize = 3;
 const SEEDS: u64 = if cfg!(debug_assertions) { 10 } else { 50 };
@@ -12,16 +12,16 @@ const SEEDS: u64 = if cfg!(debug_assertions) { 10 } else { 50 };
 const ROUNDS: usize = if cfg!(debug_assertions) { 200 } else { 2000 };
 
 /// A policy in a state that does not depend on its seed, and the actions that it is offered.
-fn state(mut params: Params, seed: u64, actions: usize) -> (Policy, Vec<f64>) {
+fn state(mut settings: Settings, seed: u64, actions: usize) -> (Policy, Vec<f64>) {
     let mut world = World::new(51, DIMENSION, 0.5);
-    params.seed = seed;
-    params.offline = world.logs(20);
-    let mut policy = Policy::new(params).unwrap();
+    settings.seed = seed;
+    settings.logs = world.logs(20);
+    let mut policy = settings.build().unwrap();
     for (features, rewards) in rounds(&mut world, 12, 4) {
         let actions = Actions::new(&features, DIMENSION).unwrap();
         let decision = policy.choose(actions).unwrap().decision;
         // Whatever was chosen, the first action's reward is learned.
-        let features = actions.features(0);
+        let features = actions.row(0);
         policy.learn(Observation { decision, features, reward: rewards[0] }).unwrap();
     }
     // The last reward is taken up by whatever is fitted at the start of a round.
@@ -30,10 +30,10 @@ fn state(mut params: Params, seed: u64, actions: usize) -> (Policy, Vec<f64>) {
     (policy, features)
 }
 
-fn dicing() -> Vec<(String, Params)> {
-    let preset = |preset: Preset| (preset.name().to_owned(), preset.params(DIMENSION).unwrap());
-    let mut bold = preset(Preset::TrueNorth);
-    (bold.0, bold.1.explore) = ("truenorth with epsilon".to_owned(), Explore::Epsilon(0.4));
+fn dicing() -> Vec<(String, Settings)> {
+    let preset = |preset: Preset| (preset.name().to_owned(), Policy::builder(DIMENSION).preset(preset));
+    let epsilon = Method::Posterior { prior: Prior::Adaptive, explore: Explore::Epsilon(0.4) };
+    let bold = ("truenorth with epsilon".to_owned(), Policy::builder(DIMENSION).method(epsilon));
     let mut policies =
         vec![preset(Preset::TrueNorthSampling), preset(Preset::LinTs), preset(Preset::EpsilonGreedy), bold];
     // Wide enough to hesitate.
@@ -43,11 +43,11 @@ fn dicing() -> Vec<(String, Params)> {
 }
 
 /// How often each action was chosen, and Σ 1{chosen} / propensity with its variance, over seeds and rounds.
-fn tally(params: &Params, actions: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+fn tally(settings: &Settings, actions: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let (mut counts, mut weights) = (vec![0.0; actions], vec![0.0; actions]);
     let mut squares = weights.clone();
     for seed in 0..SEEDS {
-        let (mut policy, features) = state(params.clone(), seed, actions);
+        let (mut policy, features) = state(settings.clone(), seed, actions);
         for _ in 0..ROUNDS {
             let choice = policy.choose(Actions::new(&features, DIMENSION).unwrap()).unwrap();
             let weight = choice.propensity.recip();
@@ -61,15 +61,15 @@ fn tally(params: &Params, actions: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
 
 #[test]
 fn inverse_propensities_weigh_every_action_alike() {
-    for (name, params) in dicing() {
-        let (counts, weights, squares) = tally(&params, 4);
+    for (name, settings) in dicing() {
+        let (counts, weights, squares) = tally(&settings, 4);
         let total = SEEDS as f64 * ROUNDS as f64;
         let mut frequent = 0;
         for action in 0..4 {
             let mean = weights[action] / total;
             let stderr = ((squares[action] / total - mean * mean) / total).sqrt();
             let frequency = counts[action] / total;
-            if matches!(params.explore, Explore::Epsilon(_)) || frequency > 0.1 {
+            if matches!(explore(&settings), Explore::Epsilon(_)) || frequency > 0.1 {
                 frequent += 1;
                 assert!((mean - 1.0).abs() <= 4.0 * stderr, "{name}, action {action}: {mean} ± {stderr}");
             } else {
@@ -84,10 +84,10 @@ fn inverse_propensities_weigh_every_action_alike() {
 
 #[test]
 fn of_two_actions_each_is_chosen_as_often_as_its_propensities_say() {
-    for (name, params) in dicing() {
+    for (name, settings) in dicing() {
         let (mut chosen, mut expected, mut variance) = (0.0, 0.0, 0.0);
         for seed in 0..SEEDS {
-            let (mut policy, features) = state(params.clone(), seed, 2);
+            let (mut policy, features) = state(settings.clone(), seed, 2);
             for _ in 0..ROUNDS {
                 let choice = policy.choose(Actions::new(&features, DIMENSION).unwrap()).unwrap();
                 let first = if choice.action == 0 { choice.propensity } else { 1.0 - choice.propensity };
@@ -103,9 +103,9 @@ fn of_two_actions_each_is_chosen_as_often_as_its_propensities_say() {
 
 #[test]
 fn epsilon_plays_its_favourite_and_all_others_alike() {
-    for (name, params) in dicing() {
-        let Explore::Epsilon(epsilon) = params.explore else { continue };
-        let (counts, ..) = tally(&params, 4);
+    for (name, settings) in dicing() {
+        let Explore::Epsilon(epsilon) = explore(&settings) else { continue };
+        let (counts, ..) = tally(&settings, 4);
         let total = SEEDS as f64 * ROUNDS as f64;
         let favourite = (0..4).max_by(|&a, &b| counts[a].total_cmp(&counts[b])).unwrap();
         let chi_square: f64 = (0..4)
@@ -121,8 +121,8 @@ fn epsilon_plays_its_favourite_and_all_others_alike() {
 
 /// Mean and covariance of the posterior, from the intervals of axes and sums of axes.
 fn posterior(policy: &mut Policy) -> (Vector, Matrix) {
-    let scale = policy.params().exploration_scale;
-    let mut ask = |x: Vec<f64>| {
+    let scale = policy.settings().exploration_scale;
+    let ask = |x: Vec<f64>| {
         let interval = policy.intervals(0, Actions::new(&x, DIMENSION).unwrap()).unwrap()[0];
         let radius = (interval.ucb - interval.lcb) / 2.0;
         (interval.mean(), (radius / scale).powi(2))
@@ -143,13 +143,13 @@ fn posterior(policy: &mut Policy) -> (Vector, Matrix) {
 
 #[test]
 fn sampling_draws_from_the_posterior_that_intervals_show() {
-    for (name, params) in dicing() {
-        if params.explore != Explore::Sampling {
+    for (name, settings) in dicing() {
+        if explore(&settings) != Explore::Sampling {
             continue;
         }
-        let (mut policy, features) = state(params.clone(), 0, 4);
+        let (mut policy, features) = state(settings.clone(), 0, 4);
         let (mean, covariance) = posterior(&mut policy);
-        let root = covariance.cholesky().unwrap().l() * params.exploration_scale;
+        let root = covariance.cholesky().unwrap().l() * settings.exploration_scale;
         let mut rng = World::new(52, 1, 0.0).rng;
         let draws = 10 * usize::try_from(SEEDS).unwrap() * ROUNDS;
         let mut shares = [0.0; 4];
@@ -160,7 +160,7 @@ fn sampling_draws_from_the_posterior_that_intervals_show() {
             let best = (0..4).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
             shares[best] += 1.0 / draws as f64;
         }
-        let (counts, ..) = tally(&params, 4);
+        let (counts, ..) = tally(&settings, 4);
         let total = SEEDS as f64 * ROUNDS as f64;
         // Both sides err: the shares by a tenth of the counts' variance.
         let chi_square: f64 = counts
@@ -175,9 +175,9 @@ fn sampling_draws_from_the_posterior_that_intervals_show() {
 
 #[test]
 fn seeds_differ_and_repeat() {
-    for (name, params) in dicing() {
+    for (name, settings) in dicing() {
         let actions = |seed: u64| -> Vec<usize> {
-            let (mut policy, features) = state(params.clone(), seed, 4);
+            let (mut policy, features) = state(settings.clone(), seed, 4);
             let actions = Actions::new(&features, DIMENSION).unwrap();
             (0..300).map(|_| policy.choose(actions).unwrap().action).collect()
         };

@@ -1,10 +1,8 @@
 //! Intervals of the newer policies against dense recomputations from the raw history.
 
-use truenorth::{
-    Actions, Certificate, CertificateRule, Matrix, Observation, Policy, Preset, RidgeStatistic, Vector,
-};
+use truenorth::{Actions, Certificate, Explore, Policy, Preset, RidgeStatistic};
 
-use crate::support::{World, below, rounds};
+use crate::support::{Matrix, Vector, World, below, explore, rounds, square};
 
 /// A history of features and rewards, as it was played.
 type History = Vec<(Vec<f64>, f64)>;
@@ -25,9 +23,8 @@ fn checked_play(
         check(policy, &history, &features);
         let actions = Actions::new(&features, world.dimension).unwrap();
         let choice = policy.choose(actions).unwrap();
-        let (features, reward) = (actions.features(choice.action), rewards[choice.action]);
-        policy.learn(Observation { decision: choice.decision, features, reward }).unwrap();
-        history.push((features.to_vec(), reward));
+        policy.learn(choice.rewarded(actions, rewards[choice.action])).unwrap();
+        history.push((actions.row(choice.action).to_vec(), rewards[choice.action]));
     }
 }
 
@@ -68,10 +65,10 @@ fn min_ucb_is_that_of_its_paper() {
     }
     let budgets = [0.4, 0.1, 0.2];
     let certificate = Certificate::from_budgets(&budgets).unwrap().with_radius(1.0).unwrap();
-    let mut params = Preset::MinUcb.params(3).unwrap();
-    (params.noise, params.offline) = (Some(0.3), logs);
-    params.certificate = CertificateRule::Fixed(certificate);
-    let mut policy = Policy::new(params).unwrap();
+    let mut settings = Policy::builder(3).preset(Preset::MinUcb);
+    (settings.noise, settings.logs) = (Some(0.3), logs);
+    settings = settings.certificate(certificate);
+    let mut policy = settings.build().unwrap();
     checked_play(&mut world, &mut policy, 60, |policy, history, features| {
         let live: Vec<(usize, f64)> =
             history.iter().map(|(x, reward)| (x.iter().position(|&x| x > 0.0).unwrap(), *reward)).collect();
@@ -109,11 +106,11 @@ fn min_ucb_is_that_of_its_paper() {
 fn lin_ucb_is_a_bayesian_ridge_regression() {
     for (seed, dimension, noise, bound) in [(1, 1, 0.1, 1.0), (2, 4, 0.3, 2.0), (3, 9, 2.0, 0.5)] {
         let mut world = World::new(seed, dimension, noise);
-        let mut params = Preset::LinUcb.params(dimension).unwrap();
-        (params.noise, params.norm_bound) = (Some(noise), Some(bound));
+        let mut settings = Policy::builder(dimension).preset(Preset::LinUcb);
+        (settings.noise, settings.norm_bound) = (Some(noise), Some(bound));
         // It does not look at logs.
-        params.offline = world.logs(30);
-        let mut policy = Policy::new(params).unwrap();
+        settings.logs = world.logs(30);
+        let mut policy = settings.build().unwrap();
         checked_play(&mut world, &mut policy, 50, |policy, history, features| {
             let (gram, moment) = gram_and_moment(dimension, history);
             // θ ~ N(0, S² I), so that the posterior is N(V⁻¹b, σ² V⁻¹) with V = A + σ²/S² I.
@@ -139,18 +136,19 @@ fn lin_ucb_is_a_bayesian_ridge_regression() {
 fn a_fixed_certificate_is_the_prior_of_a_posterior() {
     let (dimension, noise, bound) = (4, 0.3, 1.5);
     let mut world = World::new(8, dimension, noise);
-    let mut params = Preset::TrueNorth.params(dimension).unwrap();
-    (params.noise, params.norm_bound, params.offline) = (Some(noise), Some(bound), world.logs(40));
-    params.certificate = CertificateRule::Fixed(world.certificate());
-    params.exploration_scale = 1.5;
-    let (logs, certificate) = (params.offline.clone(), world.certificate());
-    let mut policy = Policy::new(params).unwrap();
+    let mut settings = Policy::builder(dimension);
+    (settings.noise, settings.norm_bound, settings.logs) = (Some(noise), Some(bound), world.logs(40));
+    settings = settings.certificate(world.certificate());
+    settings.exploration_scale = 1.5;
+    let (logs, certificate) = (settings.logs.clone(), world.certificate());
+    let mut policy = settings.build().unwrap();
     checked_play(&mut world, &mut policy, 50, |policy, history, features| {
         let (gram, moment) = gram_and_moment(dimension, history);
         // Live truth is N(θ_off, σ² G⁻¹ + ρ² M⁻¹) before play.
-        let precision = logs.gram() + Matrix::identity(dimension, dimension) * (noise / bound).powi(2);
+        let precision =
+            square(&logs.gram()) + Matrix::identity(dimension, dimension) * (noise / bound).powi(2);
         let logged = inverse(&precision) * Vector::from_column_slice(logs.moment());
-        let drift = inverse(certificate.matrix()) * certificate.radius().powi(2);
+        let drift = inverse(&square(certificate.matrix())) * certificate.rho().powi(2);
         let prior = inverse(&(inverse(&precision) * noise.powi(2) + drift));
         let covariance = inverse(&(&prior + gram / noise.powi(2)));
         let estimate = &covariance * (prior * logged + moment / noise.powi(2));
@@ -171,19 +169,20 @@ fn the_adaptive_radius_measures_noise_by_the_weight_of_before_play() {
         let (noise, bound) = (0.2, 1.3);
         let mut world = World::new(seed, dimension, noise);
         world.logged[0] += 0.3;
-        let mut params = Preset::TrueNorthConfidence.params(dimension).unwrap();
-        (params.noise, params.norm_bound, params.offline) = (Some(noise), Some(bound), world.logs(80));
-        let mut policy = Policy::new(params).unwrap();
+        let mut settings = Policy::builder(dimension).preset(Preset::TrueNorthConfidence);
+        (settings.noise, settings.norm_bound, settings.logs) = (Some(noise), Some(bound), world.logs(80));
+        let mut policy = settings.build().unwrap();
         let before = policy.certificate().unwrap().clone();
         let mut changed = 0;
         checked_play(&mut world, &mut policy, 120, |policy, history, features| {
             let offline = policy.offline();
             let (covariance, logged) =
-                (inverse(offline.precision()), Vector::from_column_slice(offline.estimate()));
+                (inverse(&square(offline.precision())), Vector::from_column_slice(offline.estimate()));
             let beta = noise * (offline.log_det() + 2.0 * (3.0 / 0.01f64).ln()).sqrt() + bound;
             assert!(close(policy.offline_radius(), beta, 1e-12));
-            let allowed =
-                |certificate: &Certificate| inverse(certificate.matrix()) * certificate.radius().powi(2);
+            let allowed = |certificate: &Certificate| {
+                inverse(&square(certificate.matrix())) * certificate.rho().powi(2)
+            };
             let weight = |certificate: &Certificate| {
                 inverse(&(&covariance * beta.powi(2) + allowed(certificate))) * noise.powi(2)
             };
@@ -199,7 +198,7 @@ fn the_adaptive_radius_measures_noise_by_the_weight_of_before_play() {
             let gamma = noise * (growth + 2.0 * (3.0 / 0.01f64).ln()).sqrt();
             let pooled = inverse(&(gram + &current));
             let estimate = &pooled * (moment + &current * logged);
-            let (drift, rho) = (inverse(now.matrix()), now.radius());
+            let (drift, rho) = (inverse(&square(now.matrix())), now.rho());
             let actions = Actions::new(features, dimension).unwrap();
             for (interval, x) in policy.intervals(0, actions).unwrap().iter().zip(features.chunks(dimension))
             {
@@ -219,11 +218,11 @@ fn the_adaptive_radius_measures_noise_by_the_weight_of_before_play() {
 #[test]
 fn propensity_of_everything_that_rolls_no_dice_is_one() {
     for mut world in [World::new(9, 3, 0.2), World::with_arms(9, 3, 0.2)] {
-        for (name, params) in world.policies(30) {
-            if !matches!(params.explore, truenorth::Explore::Ucb) {
+        for (name, settings) in world.policies(30) {
+            if explore(&settings) != Explore::Ucb {
                 continue;
             }
-            let mut policy = Policy::new(params).unwrap();
+            let mut policy = settings.build().unwrap();
             for (features, _) in rounds(&mut world, 10, 5) {
                 let shown = below(&mut world.rng, 5) + 1;
                 let choice = policy.choose(Actions::new(&features[..3 * shown], 3).unwrap()).unwrap();

@@ -1,10 +1,8 @@
 //! The engine against a plain implementation: nested vectors, an inverse from scratch for every form, no vectors, no
 //! triangles, no bounds that spare work. Whatever the engine skips or reorders, its decisions are these.
 
-use truenorth::{
-    Actions, Branches, CertificateRule, Choice, Explanation, Layering, Observation, Params, Policy, Pooling,
-    Preset, Width,
-};
+use truenorth::switches::{Branches, Certification, Layering, Switches, Width};
+use truenorth::{Actions, Choice, Explanation, Explore, Policy, Pooling, Preset, Settings};
 
 use crate::support::{World, rounds};
 
@@ -51,8 +49,8 @@ fn sum(a: &Rows, b: &Rows, factor: f64) -> Rows {
     a.iter().zip(b).map(row).collect()
 }
 
-fn rows(matrix: &truenorth::Matrix) -> Rows {
-    matrix.row_iter().map(|row| row.iter().copied().collect()).collect()
+fn rows(matrix: &[f64]) -> Rows {
+    matrix.chunks(matrix.len().isqrt()).map(<[f64]>::to_vec).collect()
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +61,8 @@ struct Interval {
 
 /// What a branch needs to know that does not change.
 struct Reference {
-    params: Params,
+    settings: Settings,
+    words: Switches,
     layer_delta: f64,
     offline_radius: f64,
     noise: f64,
@@ -91,18 +90,19 @@ struct Decision {
 
 impl Reference {
     fn new(policy: &Policy) -> Self {
-        let params = policy.params().clone();
-        let dimension = params.dimension;
+        let settings = policy.settings().clone();
+        let dimension = settings.dimension;
         let zeros = vec![vec![0.0; dimension]; dimension];
-        let posterior = params.width == Width::Posterior;
+        let words = Switches::from(settings.method.clone());
+        let posterior = words.width == Width::Posterior;
         let (noise, norm_bound) = (policy.noise(), policy.norm_bound());
-        let ridge = if posterior { (noise / norm_bound).powi(2) } else { params.ridge };
+        let ridge = if posterior { (noise / norm_bound).powi(2) } else { settings.ridge };
         let logs = rows(policy.offline().precision());
         let (drift, rho) = match policy.certificate() {
-            Some(certificate) => (invert(&rows(certificate.matrix())).0, certificate.radius()),
+            Some(certificate) => (invert(&rows(certificate.matrix())).0, certificate.rho()),
             None => (zeros.clone(), 0.0),
         };
-        let discounted = params.pooling == Pooling::Discounted && params.branches != Branches::Warm;
+        let discounted = words.pooling == Pooling::Discounted && words.branches != Branches::Warm;
         let weight = if discounted && rho > 0.0 {
             // W = σ² (β² G⁻¹ + ρ² M⁻¹)⁻¹
             let mut spread = invert(&logs).0;
@@ -126,7 +126,8 @@ impl Reference {
             logs,
             layers: vec![(zeros, vec![0.0; dimension]); policy.last_layer() as usize + 1],
             round: 0,
-            params,
+            settings,
+            words,
         }
     }
 
@@ -141,11 +142,11 @@ impl Reference {
         let (inverse, log_det) = invert(&precision);
         let estimate = times(&inverse, moment);
         let growth = log_det - precision.len() as f64 * self.ridge.ln();
-        let beta = match self.params.width {
+        let beta = match self.words.width {
             Width::Confidence => self.radius(growth) + self.ridge.sqrt() * self.norm_bound,
             Width::Posterior => self.noise,
         };
-        let scale = self.params.exploration_scale * beta;
+        let scale = self.settings.exploration_scale * beta;
         move |x| Interval { mean: dot(x, &estimate), radius: scale * dot(x, &times(&inverse, x)).sqrt() }
     }
 
@@ -163,7 +164,7 @@ impl Reference {
             let solved = times(&inverse, x);
             let (norm, routed) = (dot(x, &solved).sqrt(), times(&self.weight, &solved));
             let bias = self.rho * dot(&routed, &times(&self.drift, &routed)).sqrt();
-            let radius = match (self.params.branches, self.params.pooling) {
+            let radius = match (self.words.branches, self.words.pooling) {
                 (Branches::Warm, _) => warm * norm,
                 (_, Pooling::Full) => (gamma + self.offline_radius) * norm + bias,
                 (_, Pooling::Discounted) => {
@@ -171,7 +172,7 @@ impl Reference {
                     gamma * norm + self.offline_radius * own + bias
                 }
             };
-            Interval { mean: dot(x, &estimate), radius: self.params.exploration_scale * radius }
+            Interval { mean: dot(x, &estimate), radius: self.settings.exploration_scale * radius }
         }
     }
 
@@ -182,7 +183,7 @@ impl Reference {
 
     fn decide(&mut self, features: &[f64]) -> Decision {
         self.round += 1;
-        let actions: Vec<&[f64]> = features.chunks(self.params.dimension).collect();
+        let actions: Vec<&[f64]> = features.chunks(self.settings.dimension).collect();
         let mut candidates: Vec<usize> = (0..actions.len()).collect();
         let (mut bounds, mut conflicts) = (Vec::new(), 0);
         for layer in 0..self.layers.len() {
@@ -192,7 +193,7 @@ impl Reference {
                 let ends =
                     |interval: Interval| (interval.mean - interval.radius, interval.mean + interval.radius);
                 let ((a, b), (c, d)) = (ends(online(actions[action])), ends(informed(actions[action])));
-                intervals.push(match self.params.branches {
+                intervals.push(match self.words.branches {
                     Branches::Online => (action, a, b),
                     Branches::Both if b.min(d) < a.max(c) => {
                         conflicts += 1;
@@ -229,13 +230,13 @@ impl Reference {
 
     /// What is ranked by: the UCB, or what [`truenorth`] makes of it where widths are deviations.
     fn index(&self, lower: f64, upper: f64) -> f64 {
-        if self.params.width == Width::Confidence {
+        if self.words.width == Width::Confidence {
             return upper;
         }
         let (mean, radius) = (f64::midpoint(lower, upper), 0.5 * (upper - lower));
-        let scale = self.params.exploration_scale;
+        let scale = self.settings.exploration_scale;
         let square = (radius / (scale * self.noise)).powi(2);
-        let neglect = self.round as f64 / self.params.dimension as f64 * square / (1.0 + square);
+        let neglect = self.round as f64 / self.settings.dimension as f64 * square / (1.0 + square);
         mean + radius * (1.0 + 2.0 * neglect.max(1.0).ln() / scale).sqrt()
     }
 
@@ -274,7 +275,6 @@ fn compare(name: &str, found: &Choice, story: &Explanation, expected: &Decision)
 
 #[test]
 fn decisions_are_those_of_the_plain_implementation() {
-    let confidence = Preset::EllipsoidalMinUcb;
     // Dimensions and numbers of actions on both sides of where blocks and panels end.
     let shapes =
         [(1, 1), (2, 9), (5, 5), (7, 8), (8, 17), (9, 24), (16, 25), (17, 3), (24, 50), (33, 7), (40, 26)];
@@ -292,29 +292,34 @@ fn decisions_are_those_of_the_plain_implementation() {
             (Layering::Flat, Branches::Pooled, Pooling::Full),
             (Layering::Flat, Branches::Pooled, Pooling::Discounted),
         ] {
-            let mut params = confidence.params(dimension).unwrap();
-            (params.layering, params.branches, params.pooling) = (layering, branches, pooling);
-            (params.noise, params.norm_bound, params.horizon) = (Some(0.1), Some(1.2), Some(64));
-            (params.exploration_scale, params.offline) = (0.3, logs.clone());
-            params.certificate = CertificateRule::Fixed(certificate.clone());
+            let words = Switches {
+                layering,
+                branches,
+                pooling,
+                certificate: Certification::Told,
+                width: Width::Confidence,
+                explore: Explore::Ucb,
+            };
+            let settings = Policy::builder(dimension).method(words.try_into().unwrap()).logs(logs.clone());
+            let settings = settings.noise(0.1).norm_bound(1.2).horizon(64).exploration_scale(0.3);
+            let settings = settings.certificate(certificate.clone());
             play(
                 &format!("{layering:?} {branches:?} {pooling:?} {dimension}x{actions}"),
-                params,
+                settings,
                 &mut world,
                 actions,
             );
         }
         for scale in [0.02, 0.2, 1.0, 5.0] {
-            let mut params = Preset::LinUcb.params(dimension).unwrap();
-            (params.noise, params.norm_bound) = (Some(0.1), Some(1.2));
-            params.exploration_scale = scale;
-            play(&format!("lin-ucb {scale} {dimension}x{actions}"), params, &mut world, actions);
+            let settings = Policy::builder(dimension).preset(Preset::LinUcb).noise(0.1).norm_bound(1.2);
+            let settings = settings.exploration_scale(scale);
+            play(&format!("lin-ucb {scale} {dimension}x{actions}"), settings, &mut world, actions);
         }
     }
 }
 
-fn play(name: &str, params: Params, world: &mut World, actions: usize) {
-    let mut policy = Policy::new(params).unwrap();
+fn play(name: &str, settings: Settings, world: &mut World, actions: usize) {
+    let mut policy = settings.build().unwrap();
     let mut reference = Reference::new(&policy);
     let count = if world.dimension > 20 { 12 } else { 40 };
     for (features, rewards) in rounds(world, count, actions) {
@@ -325,9 +330,9 @@ fn play(name: &str, params: Params, world: &mut World, actions: usize) {
         assert_eq!(silent.choose(given).unwrap(), choice, "{name}");
         let expected = reference.decide(&features);
         compare(name, &choice, &story, &expected);
-        let (x, reward) = (given.features(choice.action), rewards[choice.action]);
-        policy.learn(Observation { decision: choice.decision, features: x, reward }).unwrap();
-        reference.learn(choice.decision.layer, x, reward);
+        let reward = rewards[choice.action];
+        policy.learn(choice.rewarded(given, reward)).unwrap();
+        reference.learn(choice.decision.layer, given.row(choice.action), reward);
     }
 }
 
@@ -338,9 +343,8 @@ fn the_largest_index_is_found_without_most_logarithms() {
         let mut world = World::new(seed, 6, 0.5);
         for count in [2, 7, 8, 9, 40] {
             let features = world.round(count);
-            let mut params = Preset::LinUcb.params(6).unwrap();
-            (params.noise, params.norm_bound, params.exploration_scale) = (Some(0.5), Some(1.0), scale);
-            let mut policy = Policy::new(params).unwrap();
+            let settings = Policy::builder(6).preset(Preset::LinUcb).noise(0.5).norm_bound(1.0);
+            let mut policy = settings.exploration_scale(scale).build().unwrap();
             for round in 0..400 {
                 // Now and then new actions, among them twins.
                 let mut features = if round % 5 == 0 { world.round(count) } else { features.clone() };
@@ -354,9 +358,8 @@ fn the_largest_index_is_found_without_most_logarithms() {
                 let first = intervals.iter().position(|interval| interval.index >= largest).unwrap();
                 let choice = policy.choose(actions).unwrap();
                 assert_eq!(choice.action, first, "seed {seed}, {count} actions, round {round}");
-                let x = actions.features(choice.action);
-                let reward = dot(x, &world.live) + world.draw_noise();
-                policy.learn(Observation { decision: choice.decision, features: x, reward }).unwrap();
+                let reward = dot(actions.row(choice.action), &world.live) + world.draw_noise();
+                policy.learn(choice.rewarded(actions, reward)).unwrap();
             }
         }
     }

@@ -4,9 +4,12 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use truenorth::{
-    Actions, Branches, Certificate, CertificateRule, Choice, Epochs, Explore, Layering, Observation, Params,
-    Policy, Pooling, Preset, RidgeStatistic, Schedule,
+    Actions, Certificate, Choice, Drift, Epochs, Explore, Intervals, Method, Policy, Pooling, Preset, Prior,
+    RidgeStatistic, Schedule, Settings,
 };
+
+pub(crate) type Matrix = nalgebra::DMatrix<f64>;
+pub(crate) type Vector = nalgebra::DVector<f64>;
 
 pub(crate) struct World {
     pub(crate) rng: Xoshiro256PlusPlus,
@@ -79,43 +82,42 @@ impl World {
 
     /// Every preset, and every mix of switches that the presets leave out. In a world of separate arms,
     /// the policies for those; they alone need them.
-    pub(crate) fn policies(&mut self, horizon: u64) -> Vec<(String, Params)> {
+    pub(crate) fn policies(&mut self, horizon: u64) -> Vec<(String, Settings)> {
         let logs = self.logs(60);
-        let fixed = CertificateRule::Fixed(self.certificate());
-        let preset = |preset: Preset| {
-            let mut params = preset.params(self.dimension).unwrap();
-            if params.certificate == CertificateRule::None {
-                params.certificate = fixed.clone();
-            }
-            (preset.name().to_owned(), params)
+        let fixed = self.certificate();
+        let preset = |&preset: &Preset| {
+            let settings = Policy::builder(self.dimension).preset(preset);
+            let told = preset.needs_certificate() || SHOWN.contains(&preset);
+            let settings = if told { settings.certificate(fixed.clone()) } else { settings };
+            (preset.name().to_owned(), settings)
         };
-        let separate = |preset: &Preset| *preset == Preset::MinUcb;
-        let mut policies: Vec<(String, Params)> =
-            Preset::ALL.into_iter().filter(|preset| separate(preset) == self.arms).map(preset).collect();
+        let separate = |preset: &&Preset| **preset == Preset::MinUcb;
+        let mut policies: Vec<(String, Settings)> =
+            Preset::ALL.iter().filter(|preset| separate(preset) == self.arms).map(preset).collect();
         if !self.arms {
             policies.extend(confidence_mixes(self.dimension, &fixed));
             policies.extend(posterior_mixes(self.dimension, &fixed));
         }
-        for (_, params) in &mut policies {
-            params.offline = logs.clone();
-            params.horizon = Some(horizon);
-            params.noise = Some(self.noise.max(0.05));
-            params.norm_bound = Some(dot(&self.logged, &self.logged).sqrt().max(1.0));
+        for (_, settings) in &mut policies {
+            settings.logs = logs.clone();
+            settings.horizon = Some(horizon);
+            settings.noise = Some(self.noise.max(0.05));
+            settings.norm_bound = Some(dot(&self.logged, &self.logged).sqrt().max(1.0));
         }
         // Those that find noise and norm bound out for themselves, with logs and without.
-        let untold = policies.clone().into_iter().filter(|(name, params)| {
+        let untold = policies.clone().into_iter().filter(|(name, settings)| {
             name.parse::<Preset>().is_ok()
-                && params.layering == Layering::Flat
+                && !matches!(settings.method, Method::Layered(_))
                 && !["greedy", "offline-only"].contains(&name.as_str())
         });
-        let untold = untold.map(|(name, mut params)| {
-            (params.noise, params.norm_bound) = (None, None);
-            (format!("{name}, told nothing"), params)
+        let untold = untold.map(|(name, mut settings)| {
+            (settings.noise, settings.norm_bound) = (None, None);
+            (format!("{name}, told nothing"), settings)
         });
         let untold: Vec<_> = untold.collect();
-        let unlogged = untold.clone().into_iter().map(|(name, mut params)| {
-            params.offline = RidgeStatistic::new(self.dimension).unwrap();
-            (format!("{name}, without logs"), params)
+        let unlogged = untold.clone().into_iter().map(|(name, mut settings)| {
+            settings.logs = RidgeStatistic::new(self.dimension).unwrap();
+            (format!("{name}, without logs"), settings)
         });
         policies.extend(unlogged);
         policies.extend(untold);
@@ -123,52 +125,54 @@ impl World {
     }
 }
 
+/// Presets that need no certificate, but may have one: they ignore or show it.
+const SHOWN: [Preset; 8] = [
+    Preset::OfflineOnly,
+    Preset::SupLinUcb,
+    Preset::WarmSupLinUcb,
+    Preset::Oful,
+    Preset::LinUcb,
+    Preset::LinTs,
+    Preset::Greedy,
+    Preset::EpsilonGreedy,
+];
+
 /// Layers, pooling, certificate and schedule of policies with both branches.
-fn confidence_mixes(dimension: usize, fixed: &CertificateRule) -> Vec<(String, Params)> {
-    let learned = CertificateRule::Learned(Epochs::Doubling);
-    let base = Preset::EllipsoidalMinUcb.params(dimension).unwrap();
+fn confidence_mixes(dimension: usize, fixed: &Certificate) -> Vec<(String, Settings)> {
+    let base = || Policy::builder(dimension).preset(Preset::EllipsoidalMinUcb).certificate(fixed.clone());
     let mut policies = Vec::new();
-    for layering in [Layering::Flat, Layering::Layered] {
-        for pooling in [Pooling::Full, Pooling::Discounted] {
-            for (kind, certificate) in
-                [("fixed", fixed), ("learned", &learned), ("adaptive", &CertificateRule::Adaptive)]
-            {
-                if kind == "adaptive" && (layering, pooling) != (Layering::Flat, Pooling::Discounted) {
-                    continue;
-                }
-                for schedule in [Schedule::PerRound, Schedule::Anytime] {
-                    let params = Params {
-                        layering,
-                        pooling,
-                        certificate: certificate.clone(),
-                        schedule: Some(schedule),
-                        ..base.clone()
-                    };
-                    policies.push((format!("{layering:?} {pooling:?} {kind} {schedule:?}"), params));
+    for schedule in [Schedule::PerRound, Schedule::Anytime] {
+        for layering in ["Flat", "Layered"] {
+            for pooling in [Pooling::Full, Pooling::Discounted] {
+                for (kind, drift) in [("fixed", Drift::Told), ("learned", Drift::Learned(Epochs::Doubling))] {
+                    let mut settings = base();
+                    let pooled = Intervals::Pooled { pooling, drift, fallback: true };
+                    let flat = layering == "Flat";
+                    settings.method = if flat { Method::Flat(pooled) } else { Method::Layered(pooled) };
+                    settings.schedule = Some(schedule);
+                    policies.push((format!("{layering} {pooling:?} {kind} {schedule:?}"), settings));
                 }
             }
         }
+        let mut settings = base().preset(Preset::TrueNorthConfidence);
+        settings.schedule = Some(schedule);
+        policies.push((format!("Flat Discounted adaptive {schedule:?}"), settings));
     }
-    let pooled =
-        Params { branches: Branches::Pooled, ..Preset::TrueNorthConfidence.params(dimension).unwrap() };
+    let pooled = base().method(Method::Adaptive { fallback: false });
     policies.push(("Pooled adaptive".to_owned(), pooled));
     policies
 }
 
 /// Ways for the logs to enter a posterior, and to explore by it.
-fn posterior_mixes(dimension: usize, fixed: &CertificateRule) -> Vec<(String, Params)> {
-    let base = Preset::TrueNorth.params(dimension).unwrap();
+fn posterior_mixes(dimension: usize, fixed: &Certificate) -> Vec<(String, Settings)> {
     let mut policies = Vec::new();
-    for (kind, branches, pooling, certificate) in [
-        ("adaptive", Branches::Pooled, Pooling::Discounted, &CertificateRule::Adaptive),
-        ("fixed discounted", Branches::Both, Pooling::Discounted, fixed),
-        ("fixed full", Branches::Pooled, Pooling::Full, fixed),
-        ("warm", Branches::Warm, Pooling::Full, &CertificateRule::None),
-    ] {
+    for (kind, prior) in
+        [("adaptive", Prior::Adaptive), ("fixed discounted", Prior::Told), ("warm", Prior::Warm)]
+    {
         for explore in [Explore::Ucb, Explore::Sampling, Explore::Epsilon(0.3)] {
-            let params =
-                Params { branches, pooling, certificate: certificate.clone(), explore, ..base.clone() };
-            policies.push((format!("Posterior {kind} {explore:?}"), params));
+            let mut settings = Policy::builder(dimension).certificate(fixed.clone());
+            settings.method = Method::Posterior { prior, explore };
+            policies.push((format!("Posterior {kind} {explore:?}"), settings));
         }
     }
     policies
@@ -176,12 +180,9 @@ fn posterior_mixes(dimension: usize, fixed: &CertificateRule) -> Vec<(String, Pa
 
 /// Plays one round and learns its reward.
 pub(crate) fn play(policy: &mut Policy, features: &[f64], rewards: &[f64]) -> Choice {
-    let actions = Actions::new(features, policy.params().dimension).unwrap();
+    let actions = Actions::new(features, policy.settings().dimension).unwrap();
     let choice = policy.choose(actions).unwrap();
-    let reward = rewards[choice.action];
-    policy
-        .learn(Observation { decision: choice.decision, features: actions.features(choice.action), reward })
-        .unwrap();
+    policy.learn(choice.rewarded(actions, rewards[choice.action])).unwrap();
     choice
 }
 
@@ -201,6 +202,21 @@ pub(crate) fn unit_vector(rng: &mut Xoshiro256PlusPlus, dimension: usize) -> Vec
     let vector: Vec<f64> = (0..dimension).map(|_| StandardNormal.sample(&mut *rng)).collect();
     let norm = dot(&vector, &vector).sqrt();
     vector.into_iter().map(|entry| entry / norm).collect()
+}
+
+/// A square matrix that is given row by row.
+pub(crate) fn square(rows: &[f64]) -> Matrix {
+    Matrix::from_row_slice(rows.len().isqrt(), rows.len().isqrt(), rows)
+}
+
+/// How a posterior chooses; confidence intervals do by their upper ends.
+pub(crate) fn explore(settings: &Settings) -> Explore {
+    if let Method::Posterior { explore, .. } = settings.method { explore } else { Explore::Ucb }
+}
+
+/// Whether widths are deviations of a posterior.
+pub(crate) fn is_posterior(settings: &Settings) -> bool {
+    matches!(settings.method, Method::Posterior { .. })
 }
 
 pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {

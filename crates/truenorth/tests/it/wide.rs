@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
-use truenorth::Matrix;
+use crate::support::Matrix;
 
 /// An unevaluated sum of two `f64`, about 32 digits.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,9 +1,7 @@
-use super::super::tests::told;
-use super::open;
-use crate::source::lines::Lines;
+use super::super::tests::{dsjson, lines};
 
 fn read(text: &str) -> Vec<String> {
-    told(Ok(open(Lines::of(text))))
+    dsjson(lines(text))
 }
 
 /// What is said about one line.

@@ -1,0 +1,141 @@
+//! What logs are worth: a summary of them, tested with a little live data in any form.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use truenorth::Certificate;
+use truenorth_audit::{Audit, Options, Pilot as Sample, certificate_toml, page, square_matrix};
+use truenorth_logs::{Format, Layout, Rows, Summary};
+
+use crate::error::{Error, Result};
+use crate::source::Source;
+
+/// Live data to test logs with.
+pub enum Pilot<'a> {
+    /// Rows with the columns of the logs, or a file that holds a summary of such rows.
+    Source {
+        /// Where they are.
+        source: Source,
+        /// Format of a file; found out unless given.
+        format: Option<Format>,
+        /// Column that says which rows are a round; `round`, if there is one, unless given.
+        round: Option<&'a str>,
+    },
+    /// A summary of such rows.
+    Summary(&'a Summary),
+    /// Numbers, in the order of the logs' features but for the intercept.
+    Rows {
+        /// The features, row after row.
+        features: &'a [f64],
+        /// A reward for each row.
+        rewards: &'a [f64],
+        /// Which round a row belongs to; any numbers will do.
+        rounds: Option<Vec<i64>>,
+    },
+}
+
+/// An audit, with all that its page and its certificate need.
+#[derive(Debug, Clone)]
+pub struct Audited {
+    /// The numbers.
+    pub found: Audit,
+    /// Names of the features as they are shown.
+    pub labels: Vec<String>,
+    /// What of the pilot was left out.
+    pub left_out: LeftOut,
+}
+
+/// What of a pilot was left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Features of a summary that the logs never had.
+    pub features: u64,
+    /// Values of rows for features that the logs never had.
+    pub values: u64,
+    /// Malformed rows.
+    pub rows: u64,
+}
+
+/// Tests logs with a pilot, if there is one.
+pub fn audit(summary: &Summary, pilot: Option<Pilot<'_>>, options: &Options) -> Result<Audited> {
+    let logs = summary.statistic()?;
+    let (sample, left_out) = pilot.map(|pilot| pilot.read(summary)).transpose()?.unzip();
+    let found = truenorth_audit::audit(&logs, &summary.names(), summary.scale(), sample.as_ref(), options)?;
+    Ok(Audited { found, labels: summary.labels(), left_out: left_out.unwrap_or_default() })
+}
+
+impl Pilot<'_> {
+    fn read(self, summary: &Summary) -> Result<(Sample, LeftOut)> {
+        match self {
+            Self::Source { source: Source::Path(path), .. } if Summary::is_summary(&path) => {
+                summed(summary, &Summary::read(&path)?, &path)
+            }
+            Self::Source { source, format, round } => {
+                let Rows { features, rewards, rounds, unknown, rejected } =
+                    source.rows(summary, format, round)?;
+                let left_out = LeftOut { values: unknown, rows: rejected, ..LeftOut::default() };
+                Ok((Sample::Rows { features, rewards, rounds }, left_out))
+            }
+            Self::Summary(live) => summed(summary, live, Path::new("the pilot")),
+            Self::Rows { features, rewards, rounds } => {
+                let scale = summary.scale();
+                let intercept = summary.recipe().intercept.then_some(scale);
+                let rows = features.chunks_exact(summary.features().len().max(1));
+                let features =
+                    rows.flat_map(|row| intercept.into_iter().chain(row.iter().map(|x| x * scale))).collect();
+                let rounds = rounds.map(numbered);
+                Ok((Sample::Rows { features, rewards: rewards.to_vec(), rounds }, LeftOut::default()))
+            }
+        }
+    }
+}
+
+/// Rounds by numbers from 0 on, as they first appear.
+fn numbered(rounds: Vec<i64>) -> Vec<usize> {
+    let mut known = HashMap::new();
+    let number = |round| {
+        let next = known.len();
+        *known.entry(round).or_insert(next)
+    };
+    rounds.into_iter().map(number).collect()
+}
+
+fn summed(summary: &Summary, live: &Summary, place: &Path) -> Result<(Sample, LeftOut)> {
+    let wrong = |reason: String| Error::input(place.display(), reason);
+    summary.recipe().check_live(live.recipe()).map_err(wrong)?;
+    let known: BTreeSet<&str> = summary.features().iter().map(|feature| feature.name.as_str()).collect();
+    // Columns of numbers are the same; what came up by itself may not be.
+    let numbers = match &live.recipe().layout {
+        Layout::Table { numbers, .. } => numbers.len(),
+        Layout::Events { .. } => 0,
+    };
+    let unknown = live.features().iter().skip(numbers).filter(|feature| !known.contains(&*feature.name));
+    let left_out = LeftOut { features: unknown.count() as u64, ..LeftOut::default() };
+    let statistic = live.statistic_as(summary).map_err(|error| wrong(error.to_string()))?;
+    Ok((Sample::Statistic(statistic), left_out))
+}
+
+impl Audited {
+    /// The report, one page of HTML; `source` says whose audit it is.
+    pub fn page(&self, source: &str) -> Result<String, truenorth_report::Error> {
+        // Buckets of a hash say little without what fell into them.
+        let mut labelled = self.found.clone();
+        for (feature, label) in labelled.features.iter_mut().zip(&self.labels) {
+            feature.name.clone_from(label);
+        }
+        page(&labelled, source)
+    }
+
+    /// The text of `certificate.toml`.
+    pub fn certificate_toml(&self, source: &str) -> String {
+        let names: Vec<String> = self.found.features.iter().map(|feature| feature.name.clone()).collect();
+        certificate_toml(&self.found.certificate, &names, source)
+    }
+
+    /// The bound on the drift, in the units of the columns.
+    pub fn certificate(&self) -> Result<Certificate> {
+        let view = &self.found.certificate;
+        let matrix = square_matrix(&view.matrix).map_err(|reason| Error::input("the audit", reason))?;
+        Ok(Certificate::from_matrix(&matrix, view.rho)?)
+    }
+}

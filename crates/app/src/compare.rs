@@ -1,0 +1,336 @@
+//! Policies against recorded rounds in which every action's reward is known: rows in, told alike, and what each of
+//! them earned.
+
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use serde::Serialize;
+use truenorth::{Certificate, FeatureView, Policy, Preset, RidgeStatistic, Settings};
+use truenorth_logs::{Selection, Table};
+use truenorth_sim::{RecordedOutcome, Recording, Summary};
+
+use crate::certificate;
+use crate::error::{Error, Result};
+use crate::source::Source;
+use crate::work::{Progress, Work, pool};
+
+/// Policies that play unless others are named: all that need to be told nothing.
+pub const POLICIES: [Preset; 11] = [
+    Preset::TrueNorth,
+    Preset::TrueNorthConfidence,
+    Preset::TrueNorthSampling,
+    Preset::LinUcb,
+    Preset::LinTs,
+    Preset::Greedy,
+    Preset::EpsilonGreedy,
+    Preset::Oful,
+    Preset::SupLinUcb,
+    Preset::WarmSupLinUcb,
+    Preset::OfflineOnly,
+];
+
+/// Columns of the tables that are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Columns<'a> {
+    /// The features: names and patterns, separated by commas.
+    pub features: &'a str,
+    /// The reward.
+    pub reward: &'a str,
+    /// Which live rows are a round.
+    pub round: &'a str,
+}
+
+/// Rows in memory, and what they are called in messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    /// What they are called.
+    pub name: String,
+    /// The rows.
+    pub table: Table,
+}
+
+/// Who plays, and what they are told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// The policies; [`POLICIES`] unless given.
+    pub policies: Option<Vec<Preset>>,
+    /// Number of orders in which the rounds are played.
+    pub seeds: u64,
+    /// Factors on each policy's own exploration; one entry for each.
+    pub scales: Vec<f64>,
+    /// Noise of the rewards; estimated if not told.
+    pub noise: Option<f64>,
+    /// Length of the coefficients, in the units of the tables; estimated if not told.
+    pub norm_bound: Option<f64>,
+    /// For policies with a fixed certificate.
+    pub drift: Option<Drift>,
+}
+
+/// How far the logs may have drifted, in the units of the tables.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Drift {
+    /// So far in an unknown direction.
+    Length(f64),
+    /// As a certificate says.
+    Certificate(Certificate),
+    /// As `certificate.toml` says.
+    File(PathBuf),
+}
+
+/// What is compared on: features divided by one number so that the longest vector has length 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contest {
+    /// Names of the features.
+    pub names: Vec<String>,
+    /// The logs, which may have no rows.
+    pub logs: RidgeStatistic,
+    recording: Recording,
+    /// What features were divided by.
+    unit: f64,
+    /// The first row whose features are no multiple of a unit vector of that length: its table and its number.
+    no_arm: Option<String>,
+}
+
+/// One policy with its settings, but for the seed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What it is made from.
+    pub settings: Settings,
+}
+
+/// What `compare --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Number of live rounds.
+    pub rounds: usize,
+    /// Number of orders in which they were played.
+    pub seeds: u64,
+    /// A uniform choice.
+    pub random: MeanReward,
+    /// The best fixed linear policy, fitted to all live rounds.
+    pub hindsight: MeanReward,
+    /// The policies that played.
+    pub policies: Vec<Compared>,
+    /// Rounds at which curves are given. For the picture.
+    #[serde(skip)]
+    pub points: Vec<u64>,
+}
+
+/// What a baseline earned.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MeanReward {
+    /// Mean reward of a round.
+    pub mean_reward: f64,
+}
+
+/// One policy.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Compared {
+    /// Its name.
+    pub name: String,
+    /// Mean reward of a round.
+    pub mean_reward: f64,
+    /// Standard error over the orders.
+    pub stderr: f64,
+    /// (policy - random) / (hindsight - random); none where hindsight is no better than chance.
+    pub score: Option<f64>,
+    /// What the hindsight policy earned more, over all rounds.
+    pub regret: f64,
+    /// Seconds of one order, on average.
+    pub seconds: f64,
+    /// Sum of rewards above chance over the orders, at each point. For the picture.
+    #[serde(skip)]
+    pub curve: Vec<Summary>,
+    /// What was learned about each feature in the first order, in the tables' units. For the picture.
+    #[serde(skip)]
+    pub features: Vec<FeatureView>,
+}
+
+impl Rows {
+    /// Rows of arrays, of which `actions` at a time are a round. Files are checked as they are read.
+    pub fn of_arrays(name: &str, features: &[f64], rewards: &[f64], actions: usize) -> Result<Self> {
+        let dimension = features.len() / rewards.len().max(1);
+        let wrong = |value: &f64| value.is_nan() || value.abs() > 1e50;
+        let found = features.iter().position(wrong).map(|place| (place / dimension, features[place]));
+        let found = found.or_else(|| rewards.iter().position(wrong).map(|place| (place, rewards[place])));
+        if let Some((row, value)) = found {
+            return Err(Error::input(
+                format_args!("{name}, row {}", row + 1),
+                format_args!("numbers must be finite and at most 1e50 in size, but one is {value:?}"),
+            ));
+        }
+        let table = Table {
+            names: (1..=dimension).map(|place| format!("x{place}")).collect(),
+            features: features.to_vec(),
+            rewards: rewards.to_vec(),
+            rounds: Some((0..rewards.len()).map(|row| row / actions).collect()),
+        };
+        Ok(Self { name: name.to_owned(), table })
+    }
+
+    fn each(&self) -> impl Iterator<Item = (&Self, usize, &[f64])> {
+        (0..self.table.len()).map(move |place| (self, place, self.table.row(place)))
+    }
+}
+
+impl Told {
+    /// Numbers that do not fit are named in the units of the request; the library would name them in its own.
+    pub fn check(&self) -> Result<()> {
+        let drift = match self.drift {
+            Some(Drift::Length(length)) => Some(length),
+            _ => None,
+        };
+        for (name, value) in [("noise", self.noise), ("norm_bound", self.norm_bound), ("drift", drift)] {
+            if let Some(value) = value.filter(|value| !(0.0..=1e50).contains(value)) {
+                return Err(Error::Number { name, range: "at least 0 and at most 1e50", value });
+            }
+        }
+        if let Some(&value) = self.scales.iter().find(|&&scale| !(scale > 0.0 && scale <= 1e9)) {
+            return Err(Error::Scale { value });
+        }
+        match self.seeds {
+            1..=10_000 => Ok(()),
+            seeds => Err(Error::Number { name: "seeds", range: "from 1 to 10000", value: seeds as f64 }),
+        }
+    }
+}
+
+impl Contest {
+    /// Reads logged rows, if there are any, and live ones, which have the same features.
+    pub fn read(columns: Columns<'_>, offline: Option<Source>, online: Source) -> Result<Self> {
+        let rows = |source: Source, selection: &Selection| -> Result<Rows> {
+            Ok(Rows { name: source.name(), table: source.table(selection)? })
+        };
+        let all = Selection::new(columns.features, columns.reward);
+        let offline = offline.map(|source| rows(source, &all.clone().without(columns.round))).transpose()?;
+        let selection = match &offline {
+            Some(offline) => Selection::named(&offline.table.names, columns.reward),
+            None => all,
+        };
+        Self::new(offline.as_ref(), &rows(online, &selection.with_round(columns.round))?)
+    }
+
+    /// From logged rows, if there are any, and live ones with their rounds.
+    pub fn new(offline: Option<&Rows>, online: &Rows) -> Result<Self> {
+        let all = || offline.into_iter().chain([online]).flat_map(Rows::each);
+        let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let unit = all().map(|(.., row)| length(row)).fold(0.0, f64::max);
+        let unit = if unit > 0.0 { unit } else { 1.0 };
+        let scaled = |row: &[f64]| row.iter().map(|x| x / unit).collect::<Vec<f64>>();
+        let names = online.table.names.clone();
+        let mut logs = RidgeStatistic::new(names.len())?;
+        for (rows, place, row) in offline.into_iter().flat_map(Rows::each) {
+            logs.observe(&scaled(row), rows.table.rewards[place])?;
+        }
+        let is_arm = |row: &[f64]| {
+            let mut entries = row.iter().filter(|&&x| x != 0.0);
+            entries.next() == Some(&unit) && entries.next().is_none()
+        };
+        let other = all().find(|(.., row)| !is_arm(row));
+        let no_arm = other.map(|(rows, place, _)| format!("{}, row {}", rows.name, place + 1));
+        let recording = Recording {
+            dimension: names.len(),
+            features: scaled(&online.table.features),
+            rewards: online.table.rewards.clone(),
+            rounds: online.table.rows_by_round().unwrap_or_default(),
+        };
+        Ok(Self { names, logs, recording, unit, no_arm })
+    }
+
+    /// The policies, each with all that it is told.
+    pub fn entries(&self, told: &Told) -> Result<Vec<Entry>> {
+        told.check()?;
+        // The logs' own ridge, σ² over the mean square of a coefficient: the paper's 1 is too heavy for features
+        // of which only the longest has length 1.
+        let ridge = Policy::builder(self.names.len()).logs(self.logs.clone()).build()?.offline().ridge();
+        let mut entries: Vec<Entry> = Vec::new();
+        for &preset in told.policies.as_deref().unwrap_or(&POLICIES) {
+            let policy = preset.name();
+            let fail = |error| truenorth_sim::Error::InPolicy { name: policy.to_owned(), error };
+            let mut settings = Policy::builder(self.names.len()).preset(preset).logs(self.logs.clone());
+            settings = settings.horizon(self.recording.rounds.len() as u64).ridge(ridge);
+            settings.noise = told.noise;
+            settings.norm_bound = told.norm_bound.map(|bound| bound * self.unit);
+            if preset.needs_certificate() {
+                let drift = told.drift.as_ref().ok_or(Error::NotTold { policy })?;
+                settings = settings.certificate(self.certificate(drift)?);
+            }
+            if preset == Preset::MinUcb
+                && let Some(place) = self.no_arm.clone()
+            {
+                return Err(Error::NotAnArm { place, policy });
+            }
+            let own = preset.exploration_scale();
+            // Where widths do not count, all factors are alike.
+            let alike = own == 0.0 || preset == Preset::OfflineOnly;
+            for &scale in if alike { &[1.0][..] } else { &told.scales } {
+                settings = settings.exploration_scale(own * scale);
+                settings.clone().build().map_err(fail)?;
+                #[expect(clippy::float_cmp, reason = "1 as it was given, or by default")]
+                let name = if scale == 1.0 { policy.to_owned() } else { format!("{policy} x{scale}") };
+                if entries.iter().all(|entry| entry.name != name) {
+                    entries.push(Entry { name, settings: settings.clone() });
+                }
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Coefficients of divided features are larger by the unit, and so is their drift.
+    fn certificate(&self, drift: &Drift) -> Result<Certificate> {
+        match drift {
+            Drift::Length(length) => Ok(Certificate::isotropic(self.names.len(), length * self.unit)?),
+            Drift::Certificate(given) => {
+                let matrix: Vec<f64> = given.matrix().iter().map(|m| m * self.unit.powi(-2)).collect();
+                Ok(Certificate::from_matrix(&matrix, given.rho())?)
+            }
+            Drift::File(path) => certificate::read(path, Some(&self.names), self.unit.recip()),
+        }
+    }
+
+    /// Plays every policy in every order.
+    pub fn play(&self, entries: &[Entry], seeds: u64, work: Work<'_>) -> Result<Comparison> {
+        let jobs: Vec<(&Entry, u64)> =
+            entries.iter().flat_map(|entry| (0..seeds).map(move |seed| (entry, seed))).collect();
+        (work.progress)(Progress::Started { done: 0, total: jobs.len() });
+        let play = |&(entry, seed): &(&Entry, u64)| {
+            let outcome = self.recording.play(entry.settings.clone(), seed, work.stop)?;
+            (work.progress)(Progress::Finished);
+            outcome.ok_or(Error::Interrupted { finished: 0, total: 0, folder: None })
+        };
+        let played: Vec<RecordedOutcome> = pool(work.threads)?
+            .install(|| jobs.par_iter().with_max_len(1).map(play).collect::<Result<_>>())?;
+        let recording = &self.recording;
+        let coefficients = recording.hindsight()?;
+        let orders = seeds as f64;
+        let hindsight = (0..seeds).map(|seed| recording.linear(&coefficients, seed)).sum::<f64>() / orders;
+        let random = recording.random();
+        let (rounds, points) = (recording.rounds.len(), recording.points());
+        let row = |(entry, outcomes): (&Entry, &[RecordedOutcome])| {
+            let over =
+                |value: &dyn Fn(&RecordedOutcome) -> f64| Summary::of(outcomes.iter().map(value).collect());
+            let reward = over(&|outcome| outcome.mean_reward);
+            Compared {
+                name: entry.name.clone(),
+                mean_reward: reward.mean,
+                stderr: reward.stderr,
+                score: (hindsight > random).then(|| (reward.mean - random) / (hindsight - random)),
+                regret: (hindsight - reward.mean) * rounds as f64,
+                seconds: outcomes.iter().map(|outcome| outcome.seconds).sum::<f64>() / orders,
+                curve: (0..points.len()).map(|point| over(&|outcome| outcome.gained[point])).collect(),
+                features: outcomes[0].features.iter().map(|view| view.in_units(self.unit)).collect(),
+            }
+        };
+        let played = played.chunks(usize::try_from(seeds).unwrap_or(usize::MAX));
+        Ok(Comparison {
+            rounds,
+            seeds,
+            random: MeanReward { mean_reward: random },
+            hindsight: MeanReward { mean_reward: hindsight },
+            policies: entries.iter().zip(played).map(row).collect(),
+            points,
+        })
+    }
+}

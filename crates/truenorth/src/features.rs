@@ -1,0 +1,96 @@
+//! What has been learned about each feature, for people.
+
+use crate::dense::{self, Matrix, Vector};
+use crate::error::Result;
+use crate::policy::Policy;
+use crate::settings::{Intervals, Method, Pooling, Prior};
+use crate::statistic::merged;
+
+/// One feature: what the logs know of it, how far live truth has moved, how much the logs still count.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct FeatureView {
+    /// Estimated live coefficient.
+    pub estimate: f64,
+    /// What the logs know: the number of observations of this feature alone (of size 1) that would tell as
+    /// much about its coefficient.
+    pub coverage: f64,
+    /// Estimated difference of the live coefficient from the logged one; none before live data or without
+    /// logs.
+    pub drift: Option<f64>,
+    /// Standard deviation of that estimate.
+    pub stderr: Option<f64>,
+    /// How much the logs count here, from 0 to 1: with an adaptive posterior the probability that the logged
+    /// coefficient is as good as ever, with discounted pooling the share of the logs' own uncertainty in what
+    /// they are taken to be uncertain by, otherwise 0 or 1.
+    pub trust: f64,
+}
+
+impl FeatureView {
+    /// The same for a feature whose values are multiplied by `unit`: its coefficient is divided by it.
+    #[must_use]
+    pub fn in_units(self, unit: f64) -> Self {
+        Self {
+            estimate: self.estimate / unit,
+            coverage: self.coverage * unit * unit,
+            drift: self.drift.map(|drift| drift / unit),
+            stderr: self.stderr.map(|stderr| stderr / unit),
+            trust: self.trust,
+        }
+    }
+}
+
+impl Policy {
+    /// What has been learned about each feature. O(d³).
+    pub fn features(&self) -> Result<Vec<FeatureView>> {
+        let (settings, offline, norm_bound) = (self.settings(), self.offline(), self.norm_bound());
+        let layers = self.layers();
+        let live = merged(layers.iter().map(|layer| layer.data))?;
+        let logged = settings.logs.count() > 0;
+        let covariance = offline.covariance();
+        let known = (logged && live.count() > 0).then_some(());
+        // θ̂_on - θ̂_off, with the ridge that an unknown coefficient deserves.
+        let ridge = (self.noise() / norm_bound.max(1e-50)).powi(2).clamp(1e-45, 1e45);
+        let factor = dense::cholesky("the live precision", &live.precision(ridge)?)?;
+        let spread = dense::inverse_from_factor(&factor) + &covariance;
+        let online = dense::solve_from_factor(&factor, &Vector::from_column_slice(live.moment()));
+        // That of the branch that knows most, at the first layer.
+        let known_best = layers[0].branches.iter().flatten().next();
+        let estimate = known_best.map_or_else(|| online.as_slice().to_vec(), |branch| branch.estimate());
+        let (believed, allowance) = (self.belief(), self.allowance());
+        let uses_logs = !matches!(settings.method, Method::Posterior { prior: Prior::Ridge, .. })
+            && settings.method.intervals() != Some(Intervals::Online);
+        let view = |j: usize| {
+            let own = covariance[(j, j)];
+            let gap = (online[j] - offline.estimate()[j], self.noise() * spread[(j, j)].sqrt());
+            let (drift, stderr) = believed.map_or(gap, |belief| belief.drift(j));
+            FeatureView {
+                estimate: estimate[j],
+                coverage: (own.recip() - offline.ridge()).max(0.0),
+                drift: known.map(|()| drift),
+                stderr: known.map(|()| stderr),
+                trust: match (believed, &allowance) {
+                    _ if !logged => 0.0,
+                    (Some(belief), _) => belief.kept(j),
+                    (None, Some((beta, allowed))) => {
+                        beta * beta * own / (beta * beta * own + allowed[(j, j)])
+                    }
+                    (None, None) => f64::from(u8::from(uses_logs)),
+                },
+            }
+        };
+        Ok((0..settings.dimension).map(view).collect())
+    }
+
+    /// β and ρ²M⁻¹ of discounted pooling: what the logs are taken to be uncertain by.
+    fn allowance(&self) -> Option<(f64, Matrix)> {
+        let method = &self.settings().method;
+        let beta = match (method, method.intervals()) {
+            (_, Some(Intervals::Pooled { pooling: Pooling::Discounted, .. })) => self.offline_radius(),
+            (Method::Posterior { prior: Prior::Told, .. }, _) => self.noise(),
+            _ => return None,
+        };
+        Some((beta, self.certificate()?.allowed()))
+    }
+}

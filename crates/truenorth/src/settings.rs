@@ -1,0 +1,351 @@
+//! What a policy is made from: a method, numbers and logs, checked once, when the policy is made.
+
+use crate::certificate::Certificate;
+use crate::check;
+use crate::error::{Error, Result};
+use crate::learned::Epochs;
+use crate::policy::Policy;
+use crate::preset::Preset;
+use crate::statistic::RidgeStatistic;
+use crate::switches::Switches;
+
+/// How a policy decides. What cannot be played cannot be written down.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Switches", try_from = "Switches")
+)]
+#[non_exhaustive]
+pub enum Method {
+    /// Confidence intervals in the layers of SupLinUCB, 0 to ⌈log2 horizon⌉: a layer plays when an interval is
+    /// wider than 2^-layer. The paper's family.
+    Layered(Intervals),
+    /// Confidence intervals in one layer: the largest UCB over all actions is played.
+    Flat(Intervals),
+    /// Flat with discounted pooling, under a certificate that live data adapts direction by direction.
+    Adaptive {
+        /// Whether live data alone has a branch of its own.
+        fallback: bool,
+    },
+    /// A Bayesian posterior; widths are its standard deviations.
+    Posterior {
+        /// What is believed before the first reward.
+        prior: Prior,
+        /// How it chooses.
+        explore: Explore,
+    },
+    /// The offline estimate for ever: plays its largest mean.
+    Offline,
+    /// Separate arms: counts and means of unit vectors, live and logged (MIN-UCB).
+    Arms,
+}
+
+/// Which confidence intervals a decision rests on.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Intervals {
+    /// Those of live data alone.
+    Online,
+    /// Logs treated as if they were live: no bias term. The baseline that trusts blindly.
+    Warm,
+    /// Logs and live data pooled, wider by what may have drifted.
+    Pooled {
+        /// How much of the logs is pooled.
+        pooling: Pooling,
+        /// Where the certificate comes from.
+        drift: Drift,
+        /// Whether live data alone has a branch too: the smaller of both UCBs, the larger of both LCBs.
+        fallback: bool,
+    },
+}
+
+/// How much of the offline precision the pooled branch takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Pooling {
+    /// `W = G_off`, the paper's.
+    Full,
+    /// `W = σ² (β_off² G_off⁻¹ + ρ² M⁻¹)⁻¹`: each direction in proportion to what is known of it.
+    Discounted,
+}
+
+/// Where a bias certificate comes from.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Drift {
+    /// [`Settings::certificate`], known before the first round.
+    Told,
+    /// Learned from the logs and the live data at the start of each epoch, as the paper does.
+    Learned(Epochs),
+}
+
+/// What a posterior believes before the first reward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Prior {
+    /// Nothing of the logs: a ridge of weight σ²/S².
+    Ridge,
+    /// The logs, as if they were live.
+    Warm,
+    /// The logs, but for the drift that [`Settings::certificate`] allows.
+    Told,
+    /// Hypotheses about the logs, weighed by how well they predict live rewards.
+    Adaptive,
+}
+
+/// How a posterior chooses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Explore {
+    /// The largest upper end of an interval.
+    Ucb,
+    /// The favourite of one draw from the posterior (Thompson), with its probability.
+    Sampling,
+    /// The largest mean, and with this probability any action, all alike.
+    Epsilon(f64),
+}
+
+/// How the failure probability of confidence intervals is divided among rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Schedule {
+    /// The paper's: δ / (3 · horizon · layers) for each round and layer.
+    PerRound,
+    /// δ / (3 · layers) for each layer and all its rounds: the self-normalised bound holds
+    /// uniformly in time. Needs no horizon when flat.
+    Anytime,
+}
+
+impl Intervals {
+    /// Those of discounted pooling under a certificate that does not come from epochs.
+    fn discounted(fallback: bool) -> Self {
+        Self::Pooled { pooling: Pooling::Discounted, drift: Drift::Told, fallback }
+    }
+}
+
+impl Method {
+    /// The branches of the confidence family.
+    pub(crate) fn intervals(&self) -> Option<Intervals> {
+        match self {
+            Self::Layered(intervals) | Self::Flat(intervals) => Some(intervals.clone()),
+            Self::Adaptive { fallback } => Some(Intervals::discounted(*fallback)),
+            Self::Posterior { .. } | Self::Offline | Self::Arms => None,
+        }
+    }
+
+    /// What needs to be told how far the logs may have drifted, if anything does.
+    pub(crate) fn needs_certificate(&self) -> Option<&'static str> {
+        match self {
+            Self::Layered(Intervals::Pooled { drift: Drift::Told, .. })
+            | Self::Flat(Intervals::Pooled { drift: Drift::Told, .. })
+            | Self::Posterior { prior: Prior::Told, .. } => Some("by the pooled branch"),
+            Self::Arms => Some("by separate arms, a fixed one"),
+            _ => None,
+        }
+    }
+
+    /// The same method under a certificate that is told instead of learned.
+    fn told(&mut self) {
+        match self {
+            Self::Layered(Intervals::Pooled { drift, .. }) | Self::Flat(Intervals::Pooled { drift, .. }) => {
+                *drift = Drift::Told;
+            }
+            &mut Self::Adaptive { fallback } => *self = Self::Flat(Intervals::discounted(fallback)),
+            Self::Posterior { prior: prior @ Prior::Adaptive, .. } => *prior = Prior::Told,
+            _ => {}
+        }
+    }
+}
+
+/// Everything a policy is made from; [`Policy::builder`] starts it.
+///
+/// | setting | default | purpose | range |
+/// |---|---|---|---|
+/// | `dimension` | given | features of an action | at least 1 |
+/// | `method` | `truenorth`'s | how it decides | |
+/// | `logs` | none | the logs' statistic | same dimension |
+/// | `certificate` | none | how far the logs may have drifted; methods without a use for it ignore it | same dimension |
+/// | `horizon` | none | rounds to come; layers, per-round schedules and learned certificates need it | at least 1 |
+/// | `noise` | from the logs | σ, sub-Gaussian scale of a reward's noise; 1 without logs, but followed by posteriors that learn | ≥ 0; > 0 with discounted pooling and posteriors |
+/// | `norm_bound` | from the logs | S, bound on the length of the live and the logged parameter: twice the length of the logs' estimate, 1 without logs | ≥ 0; > 0 with posteriors and adaptive certificates |
+/// | `ridge` | 1 | λ; σ²/S² instead in posteriors | > 0 |
+/// | `delta` | 0.01 | probability that any interval ever fails | in (0, 1) |
+/// | `schedule` | anytime when flat, per round when layered | see [`Schedule`] | |
+/// | `exploration_scale` | 1; 0.2 for `truenorth`, 0.4 for `truenorth-sampling`, 0 for the greedy ones | multiplies every radius; below 1 the guarantee is gone | ≥ 0; > 0 for confidence intervals |
+/// | `seed` | 0 | of posteriors with a dice | any |
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[expect(missing_docs, reason = "the table above documents the fields")]
+#[non_exhaustive]
+#[must_use]
+pub struct Settings {
+    pub dimension: usize,
+    pub method: Method,
+    pub logs: RidgeStatistic,
+    pub certificate: Option<Certificate>,
+    pub horizon: Option<u64>,
+    pub noise: Option<f64>,
+    pub norm_bound: Option<f64>,
+    pub ridge: f64,
+    pub delta: f64,
+    pub schedule: Option<Schedule>,
+    pub exploration_scale: f64,
+    pub seed: u64,
+}
+
+impl Settings {
+    pub(crate) fn new(dimension: usize) -> Self {
+        Self {
+            dimension,
+            method: Preset::TrueNorth.method(),
+            logs: RidgeStatistic::empty(dimension),
+            certificate: None,
+            horizon: None,
+            noise: None,
+            norm_bound: None,
+            ridge: 1.0,
+            delta: 0.01,
+            schedule: None,
+            exploration_scale: Preset::TrueNorth.exploration_scale(),
+            seed: 0,
+        }
+    }
+
+    /// Method and exploration scale of a preset.
+    pub fn preset(mut self, preset: Preset) -> Self {
+        (self.method, self.exploration_scale) = (preset.method(), preset.exploration_scale());
+        self
+    }
+
+    /// Another method.
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// The logs.
+    pub fn logs(mut self, logs: RidgeStatistic) -> Self {
+        self.logs = logs;
+        self
+    }
+
+    /// How far the logs may have drifted. A method that would learn it takes this instead.
+    pub fn certificate(mut self, certificate: Certificate) -> Self {
+        self.method.told();
+        self.certificate = Some(certificate);
+        self
+    }
+
+    /// Rounds to come.
+    pub fn horizon(mut self, horizon: u64) -> Self {
+        self.horizon = Some(horizon);
+        self
+    }
+
+    /// σ.
+    pub fn noise(mut self, noise: f64) -> Self {
+        self.noise = Some(noise);
+        self
+    }
+
+    /// S.
+    pub fn norm_bound(mut self, norm_bound: f64) -> Self {
+        self.norm_bound = Some(norm_bound);
+        self
+    }
+
+    /// λ.
+    pub fn ridge(mut self, ridge: f64) -> Self {
+        self.ridge = ridge;
+        self
+    }
+
+    /// δ.
+    pub fn delta(mut self, delta: f64) -> Self {
+        self.delta = delta;
+        self
+    }
+
+    /// Factor on every radius.
+    pub fn exploration_scale(mut self, scale: f64) -> Self {
+        self.exploration_scale = scale;
+        self
+    }
+
+    /// Seed of the dice.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Checks everything and fits the logs. O(d³).
+    pub fn build(self) -> Result<Policy> {
+        Policy::new(self)
+    }
+
+    /// L, the index of the last layer: ⌈log2 horizon⌉.
+    pub(crate) fn last_layer(&self) -> Result<u32> {
+        let Method::Layered(_) = self.method else { return Ok(0) };
+        let horizon = self.needed_horizon("by layered policies")?;
+        Ok((horizon - 1).checked_ilog2().map_or(0, |log| log + 1))
+    }
+
+    /// δ_{t,l}: the failure probability of one branch at one layer (and round, if per round).
+    pub(crate) fn layer_delta(&self) -> Result<f64> {
+        let layers = f64::from(self.last_layer()? + 1);
+        let rounds = match (self.schedule, &self.method) {
+            (Some(Schedule::PerRound), _) | (None, Method::Layered(_)) => {
+                self.needed_horizon("by the per-round schedule")? as f64
+            }
+            _ => 1.0,
+        };
+        Ok(self.delta / (3.0 * rounds * layers))
+    }
+
+    pub(crate) fn needed_horizon(&self, purpose: &'static str) -> Result<u64> {
+        self.horizon.ok_or(Error::Missing { name: "horizon", purpose })
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        check::at_least_one("dimension", self.dimension as u64)?;
+        check::at_least_one("horizon", self.horizon.unwrap_or(1))?;
+        check::at_least_zero("noise", self.noise.unwrap_or(1.0))?;
+        check::at_least_zero("norm_bound", self.norm_bound.unwrap_or(1.0))?;
+        check::positive("ridge", self.ridge)?;
+        check::probability("delta", self.delta)?;
+        let posterior = matches!(self.method, Method::Posterior { .. });
+        let scale = if posterior { check::at_least_zero } else { check::positive };
+        scale("exploration_scale", self.exploration_scale)?;
+        check::length("the moment of the logs", self.dimension, self.logs.dimension())?;
+        if let Some(certificate) = &self.certificate {
+            check::length("a row of the certificate's matrix", self.dimension, certificate.dimension())?;
+        } else if let Some(purpose) = self.method.needs_certificate() {
+            return Err(Error::Missing { name: "certificate", purpose });
+        }
+        let positive = |name, range, value: Option<f64>| {
+            value.map_or(Ok(()), |value| check::range(value >= 1e-50, name, range, value))
+        };
+        if let Method::Posterior { explore, .. } = self.method {
+            positive("noise", "positive with width `posterior`", self.noise)?;
+            positive("norm_bound", "positive with width `posterior`", self.norm_bound)?;
+            if let Explore::Epsilon(epsilon) = explore {
+                check::range((0.0..=1.0).contains(&epsilon), "epsilon", "in [0, 1]", epsilon)?;
+            }
+        }
+        if let Some(Intervals::Pooled { pooling, drift, .. }) = self.method.intervals() {
+            if pooling == Pooling::Discounted {
+                positive("noise", "positive with discounted pooling", self.noise)?;
+            }
+            if let Drift::Learned(epochs) = drift {
+                epochs.check(self.needed_horizon("by the learned certificate")?)?;
+            }
+        }
+        if matches!(self.method, Method::Adaptive { .. }) {
+            positive("norm_bound", "positive with an adaptive certificate", self.norm_bound)?;
+        }
+        // The logarithm of a share of δ that underflows would be infinite.
+        let range = "large enough to leave every round and layer a share above 1e-300";
+        check::range(self.layer_delta()? >= 1e-300, "delta", range, self.delta)
+    }
+}
