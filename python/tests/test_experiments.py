@@ -181,7 +181,10 @@ def test_numbers_that_are_none_are_refused():
 )
 def test_a_keyboard_interrupt_stops_long_work(call):
     program = f"""
+        import signal
         import numpy as np, truenorth
+        # A shell that runs this in the background has told it to ignore interrupts.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         X = np.random.default_rng(0).normal(size=(4_000, 20, 100))
         print("ready", flush=True)
         try:
