@@ -39,6 +39,8 @@ pub struct Certificate {
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 struct Unchecked {
     matrix: Matrix,
+    // Its name in 0.1.0.
+    #[cfg_attr(feature = "serde", serde(alias = "radius"))]
     rho: f64,
     root: Matrix,
 }
