@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use textwrap::{Options, WordSplitter, fill};
 use truenorth::Preset;
 use truenorth_app::experiment;
 use truenorth_report::{Block, Page, Section, Table};
@@ -183,22 +184,6 @@ fn page(
 
 /// Breaks long lines at 96 characters; tables are shorter.
 pub(crate) fn wrapped(text: &str) -> String {
-    const MOST: usize = 96;
-    let length = |text: &str| text.chars().count();
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        if length(line) <= MOST {
-            lines.push(line.to_owned());
-            continue;
-        }
-        let mut words = line.split_whitespace();
-        lines.extend(words.next().map(str::to_owned));
-        for word in words {
-            match lines.last_mut() {
-                Some(last) if length(last) + 1 + length(word) <= MOST => last.extend([" ", word]),
-                _ => lines.push(word.to_owned()),
-            }
-        }
-    }
-    lines.join("\n") + "\n"
+    let whole_words = Options::new(96).word_splitter(WordSplitter::NoHyphenation);
+    fill(text.trim_end(), whole_words) + "\n"
 }

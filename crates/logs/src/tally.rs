@@ -1,6 +1,6 @@
 //! The sums of rows while they are read.
 
-use truenorth::{CrossProducts, longest_square};
+use truenorth::CrossProducts;
 
 use crate::batch::Batch;
 use crate::tolerance::{Missing, Tolerance};
@@ -65,7 +65,7 @@ impl Tally {
         {
             return false;
         }
-        self.largest = self.largest.max(longest_square(features));
+        self.largest = self.largest.max(CrossProducts::longest_square(features));
         self.sums.add(&block);
         self.rows += rows as u64;
         self.weight_squares += rows as f64;

@@ -80,7 +80,7 @@ pub use learned::Epochs;
 pub use offline::Offline;
 pub use policy::{LayerView, Policy};
 pub use preset::Preset;
-pub use products::{CrossProducts, longest_square};
+pub use products::CrossProducts;
 pub use round::{Actions, Choice, Counts, Decision, Observation};
 pub use settings::{Drift, Explore, Intervals, Method, Pooling, Prior, Schedule, Settings};
 pub use statistic::RidgeStatistic;

@@ -40,12 +40,12 @@ pub(crate) struct Posterior {
     /// What is learned about the logs, or about noise and scale.
     pub(crate) belief: Option<Belief>,
     #[cfg_attr(feature = "serde", serde(skip))]
-    pub(crate) room: Room,
+    room: Room,
 }
 
 /// Room that decisions reuse; no state lives here.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Room {
+struct Room {
     draws: Draws,
     rechecks: Rechecks,
 }

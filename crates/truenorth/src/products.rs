@@ -109,15 +109,15 @@ impl CrossProducts {
     pub fn entries(&self) -> impl Iterator<Item = f64> {
         self.sums.entries()
     }
-}
 
-/// Squared length of the longest row of columns of one length: the largest `Σ c_i²`; 0 without rows.
-///
-/// # Panics
-///
-/// If the lengths of the columns differ.
-pub fn longest_square(columns: &[&[f64]]) -> f64 {
-    kernel::run(&mut LongestSquare { columns, rows: length(columns) })
+    /// Squared length of the longest row of columns of one length: the largest `Σ c_i²`; 0 without rows.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths of the columns differ.
+    pub fn longest_square(columns: &[&[f64]]) -> f64 {
+        kernel::run(&mut LongestSquare { columns, rows: length(columns) })
+    }
 }
 
 /// The one length of all columns.
@@ -300,9 +300,9 @@ mod tests {
             let mut columns = columns(3, rows);
             (columns[0][at], columns[1][at], columns[2][at]) = (1.0, -2.0, 3.0);
             let slices: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-            assert!((longest_square(&slices) - 14.0).abs() < 1e-14);
+            assert!((CrossProducts::longest_square(&slices) - 14.0).abs() < 1e-14);
         }
-        assert!(longest_square(&[]).abs() < 1e-300);
+        assert!(CrossProducts::longest_square(&[]).abs() < 1e-300);
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! A policy as bytes: versioned, checksummed, restored bit for bit.
 
-mod version_3;
-
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -62,21 +60,17 @@ impl Policy {
         framed(MAGIC, VERSION, self)
     }
 
-    /// Continues from what [`to_bytes`](Self::to_bytes) gave, of this version or the one before.
+    /// Continues from what [`to_bytes`](Self::to_bytes) gave; what another version of the format gave is refused by its
+    /// number.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let damaged = |reason: String| Error::SnapshotDamaged { reason };
         let unreadable = |error: postcard::Error| damaged(error.to_string());
-        let whole = |version| unframed(MAGIC, version, bytes);
-        let state = match whole(VERSION) {
-            Err(Unframed::OtherVersion(version_3::VERSION)) => whole(version_3::VERSION).map(version_3::read),
-            payload => payload.map(|payload| postcard::from_bytes(payload).map_err(unreadable)),
-        };
-        let state: Result<State<'_>> = state.map_err(|wrong| match wrong {
+        let payload = unframed(MAGIC, VERSION, bytes).map_err(|wrong| match wrong {
             Unframed::TooShort => Error::NotASnapshot { reason: "it is too short" },
             Unframed::OtherMagic => Error::NotASnapshot { reason: "it does not start with \"truenorth\"" },
             Unframed::OtherVersion(found) => Error::SnapshotVersion { found, supported: VERSION },
             Unframed::WrongChecksum => damaged("its checksum does not match its content".to_owned()),
         })?;
-        state?.restored()
+        postcard::from_bytes::<State<'_>>(payload).map_err(unreadable)?.restored()
     }
 }
