@@ -25,6 +25,7 @@ pub(crate) struct Told<'py> {
     norm_bound: Option<f64>,
     drift: Option<f64>,
     certificate: Option<Bound<'py, Certificate>>,
+    discount: f64,
     threads: usize,
 }
 
@@ -105,6 +106,7 @@ fn play(
         noise: told.noise,
         norm_bound: told.norm_bound,
         drift: given.or(told.drift.map(Drift::Length)),
+        discount: told.discount,
     };
     let entries = contest.entries(&told)?;
     let found = unless_interrupted(py, threads, |work| contest.play(&entries, told.seeds, work))?;

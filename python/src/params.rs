@@ -97,5 +97,8 @@ pub(crate) fn keywords<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bo
     }
     keywords.set_item("seed", settings.seed)?;
     keywords.set_item("exploration_scale", settings.exploration_scale)?;
+    keywords.set_item("discount", settings.discount)?;
+    keywords.set_item("season", settings.season)?;
+    keywords.set_item("half_life", settings.half_life)?;
     Ok(keywords)
 }

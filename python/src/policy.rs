@@ -48,6 +48,12 @@ pub(crate) const MOST_FEATURES: usize = 5_000;
 ///     ``'ucb'``, ``'sampling'``, or the share of rounds in which any action is played.
 /// seed : int, optional
 ///     For policies with a dice.
+/// discount : float, optional
+///     What a logged row is worth, in live rows; 1 unless given.
+/// season : int, optional
+///     Rounds after which all that is known becomes the logs of a new season: see `renew`.
+/// half_life : float, optional
+///     Rounds after which a live reward counts half, for a world that moves slowly.
 /// offline : Summary, optional
 ///     The logs, as `truenorth.summarize` sums them up. Actions are described in the units of the logs.
 ///
@@ -93,7 +99,8 @@ impl Policy {
     #[new]
     #[pyo3(signature = (preset="truenorth", *, dimension=None, horizon=None, noise=None, norm_bound=None, ridge=None,
         delta=None, schedule=None, layering=None, branches=None, pooling=None, certificate=None, width=None,
-        explore=None, seed=None, exploration_scale=None, offline=None))]
+        explore=None, seed=None, exploration_scale=None, discount=None, season=None, half_life=None,
+        offline=None))]
     #[expect(clippy::too_many_arguments, reason = "all but the first are by name")]
     fn new(
         preset: &str,
@@ -112,6 +119,9 @@ impl Policy {
         explore: Option<&Bound<'_, PyAny>>,
         seed: Option<u64>,
         exploration_scale: Option<f64>,
+        discount: Option<f64>,
+        season: Option<u64>,
+        half_life: Option<f64>,
         offline: Option<&Bound<'_, Summary>>,
     ) -> Result<Self> {
         let preset: Preset = preset.parse()?;
@@ -138,13 +148,15 @@ impl Policy {
         }
         settings.method = words.try_into()?;
         (settings.horizon, settings.noise, settings.norm_bound) = (horizon, noise, norm_bound);
-        settings.ridge = ridge.unwrap_or(settings.ridge);
+        settings.ridge = ridge;
         settings.delta = delta.unwrap_or(settings.delta);
         let mut kind = Schedule::Anytime;
         params::switch("schedule", schedule, &mut kind)?;
         settings.schedule = schedule.map(|_| kind);
         settings.seed = seed.unwrap_or(settings.seed);
         settings.exploration_scale = exploration_scale.unwrap_or(settings.exploration_scale);
+        settings.discount = discount.unwrap_or(settings.discount);
+        (settings.season, settings.half_life) = (season, half_life);
         settings.logs = logs.unwrap_or(settings.logs);
         Ok(Self::of(settings.build()?))
     }
@@ -345,6 +357,21 @@ impl Policy {
         Ok(explain::explanation(X.py(), &story)?)
     }
 
+    /// Starts a new season: all that is known so far becomes its logs, and how much of that still holds is learned from
+    /// the rewards to come. For ``truenorth`` and ``truenorth-sampling``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import truenorth
+    /// >>> policy = truenorth.Policy(dimension=2)
+    /// >>> policy.learn(policy.choose([[1.0, 0.0], [0.0, 0.5]]), 0.7)
+    /// >>> policy.renew()
+    /// >>> policy.counts.rewards
+    /// 1
+    fn renew(&self, py: Python<'_>) -> Result<()> {
+        Ok(py.detach(|| self.inner.lock().unwrap_or_else(PoisonError::into_inner).renew())?)
+    }
+
     /// What has been learned about each feature: estimate, coverage, drift, stderr, trust.
     #[getter]
     fn features<'py>(&self, py: Python<'py>) -> Result<Vec<Bound<'py, PyAny>>> {
@@ -356,11 +383,12 @@ impl Policy {
         Ok(views.into_iter().map(view).collect::<PyResult<_>>()?)
     }
 
-    /// What has been done so far: rounds, rewards, conflicts, informed rounds.
+    /// What has been done so far: rounds, rewards, conflicts, informed rounds, and what of the budget was spent.
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let counts = self.lock(py).counts();
-        let fields = (counts.rounds, counts.rewards, counts.conflicts, counts.informed);
+        let truenorth::Counts { rounds, rewards, conflicts, informed, spent, forced, .. } = counts;
+        let fields = (rounds, rewards, conflicts, informed, spent, forced);
         python(py, "truenorth._decisions", "Counts", fields)
     }
 
@@ -380,6 +408,12 @@ impl Policy {
     #[getter]
     fn noise(&self, py: Python<'_>) -> f64 {
         self.lock(py).noise()
+    }
+
+    /// What all rewards have in common that no feature explains; add it to a mean to predict a reward.
+    #[getter]
+    fn level(&self, py: Python<'_>) -> f64 {
+        self.lock(py).level()
     }
 
     /// Bound on the length of the coefficients in force, told or estimated.

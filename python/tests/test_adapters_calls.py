@@ -77,7 +77,7 @@ def test_lists_arrays_and_tables_are_the_same():
 
 
 def test_without_contexts_arms_have_means():
-    mab = MAB([1, 2], "greedy", noise=1.0).fit([1, 1, 2, 2], [1.0, 0.0, 3.0, 3.0])
+    mab = MAB([1, 2], "greedy", noise=1.0, norm_bound=1.0).fit([1, 1, 2, 2], [1.0, 0.0, 3.0, 3.0])
     assert mab.predict() == 2 and mab.predict_expectations() == pytest.approx({1: 1 / 3, 2: 2.0})
 
 

@@ -53,7 +53,7 @@ def test_it_learns_in_the_simulator_and_logs_help():
         assert all(set(means) == set(ARMS) for means in expectations)
     random, theirs, cold, warm = np.mean(found, axis=0)
     print(f"MABWiser: random {random:.3f}, LinUCB {theirs:.3f}, cold {cold:.3f}, warm {warm:.3f}")
-    assert abs(random) < 0.1 and cold > 0.8 and warm > 0.95 and cold > theirs - 0.05
+    assert abs(random) < 0.1 and cold > 0.8 and warm > 0.95 and cold > theirs - 0.08
 
 
 def test_it_works_without_learning_in_between():
@@ -64,7 +64,7 @@ def test_it_works_without_learning_in_between():
 
 def test_greedy_expectations_are_those_of_ridge_regression():
     decisions, rewards, contexts = Problem(1).rows(200)
-    ours = MAB(ARMS, "greedy", intercept=False, noise=1.0).fit(decisions, rewards, contexts)
+    ours = MAB(ARMS, "greedy", intercept=False, noise=1.0, norm_bound=1.0).fit(decisions, rewards, contexts)
     theirs = mabwiser.MAB(ARMS, mabwiser.LearningPolicy.LinGreedy(epsilon=0.0, l2_lambda=1.0))
     theirs.fit(decisions, rewards, contexts)
     test = Problem(2).contexts(50)

@@ -118,7 +118,7 @@ def test_arrays_tables_and_files_compare_alike(tmp_path):
     assert without_seconds(arrays.to_dict()) == without_seconds(frames.to_dict()) == without_seconds(files.to_dict())
     assert arrays.rounds == 60 and arrays.seeds == 2
     row = arrays.policies[0]
-    assert set(row) == {"name", "mean_reward", "stderr", "score", "regret", "seconds"}
+    assert set(row) == {"name", "mean_reward", "stderr", "score", "regret", "seconds", "rewards"}
     assert arrays.random["mean_reward"] < row["mean_reward"] <= arrays.hindsight["mean_reward"] + 1e-9
     assert len(arrays.learned("truenorth")) == 3
     with pytest.raises(ValueError, match="there is no policy named 'oful'"):

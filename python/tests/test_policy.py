@@ -205,7 +205,8 @@ def test_parameters_come_back_by_the_names_of_the_keywords():
     told = {
         "horizon": 100, "noise": 0.5, "norm_bound": 2.0, "ridge": 3.0, "delta": 0.1, "schedule": "anytime",
         "layering": "flat", "branches": "both", "pooling": "discounted", "certificate": "adaptive",
-        "width": "posterior", "explore": 0.25, "seed": 7, "exploration_scale": 0.3,
+        "width": "posterior", "explore": 0.25, "seed": 7, "exploration_scale": 0.3, "discount": 0.5, "season": 50,
+        "half_life": 20.0,
     }  # fmt: skip
     policy = truenorth.Policy("oful", dimension=3, **told)
     assert policy.params == {"dimension": 3, **told}
@@ -225,6 +226,9 @@ def test_parameters_come_back_by_the_names_of_the_keywords():
         ({"layering": "high"}, "`layering` must be `layered` or `flat`, but is \"high\""),
         ({"explore": "luck"}, "`explore` must be 'ucb', 'sampling' or a number from 0 to 1, but is 'luck'"),
         ({"certificate": "isotropic"}, "`certificate` must be a Certificate, 'none', 'adaptive' or 'learned'"),
+        ({"discount": 0.0}, "`discount` must be in (0, 1], but is 0"),
+        ({"half_life": 0.0}, "`half_life` must be positive, but is 0"),
+        ({"preset": "oful", "season": 9}, "season does not go with a policy that never doubts its logs"),
         ({"preset": "suplinucb"}, "`horizon` is needed by layered policies"),
         ({"dimension": 0}, "`dimension` must be at least 1, but is 0"),
         ({"dimension": 10**9}, "`dimension` must be at most 5000, but is 1000000000"),
@@ -292,3 +296,17 @@ def test_certificates_mirror_the_library():
         truenorth.Certificate.from_directions([[1.0, 0.0]], [0.1])
     with pytest.raises(ValueError, match="must be at most 5000"):
         truenorth.Certificate.isotropic(10**12, 1.0)
+
+
+def test_a_new_season_starts_from_what_is_known():
+    policy = truenorth.Policy(dimension=3)
+    policy.play(*rounds(300))
+    before = policy.intervals(np.eye(3))
+    policy.renew()
+    after = policy.intervals(np.eye(3))
+    # A column may have been drawn anew, and then nothing is known of it: means are somewhat smaller.
+    np.testing.assert_allclose(after.mean, before.mean, rtol=0.2)
+    assert policy.counts.rounds == 300 and policy.counts.forced == 0 and policy.counts.spent >= 0.0
+    assert truenorth.Policy.from_bytes(policy.to_bytes()) == policy
+    with pytest.raises(ValueError, match="a new season does not go with a policy that never doubts its logs"):
+        truenorth.Policy("oful", dimension=3).renew()

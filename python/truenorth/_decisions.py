@@ -35,6 +35,10 @@ class Counts:
     """Action-layer pairs whose online and pooled intervals were disjoint: an assumption is refuted."""
     informed: int
     """Rounds in which the logs set the upper end of the chosen action's interval."""
+    spent: float = 0.0
+    """What the belief may have lost against live data alone, by the latter's own intervals, in deviations of the noise."""
+    forced: int = 0
+    """Rounds in which nothing was left to spend, so that live data alone decided."""
 
     @property
     def pooled_share(self) -> float:

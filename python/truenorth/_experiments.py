@@ -241,6 +241,7 @@ def compare(
     norm_bound: float | None = None,
     drift: float | None = None,
     certificate: Certificate | None = None,
+    discount: float = 1.0,
     threads: int = 0,
 ) -> Comparison:
     """Plays policies against recorded rounds in which every action's reward is known.
@@ -263,6 +264,8 @@ def compare(
         What policies are told; estimated unless given.
     drift, certificate : float or Certificate, optional
         What policies with a fixed certificate are told.
+    discount : float
+        What a logged row is worth, in live rows, to every policy that uses logs.
 
     Returns
     -------
@@ -285,6 +288,7 @@ def compare(
         "norm_bound": norm_bound,
         "drift": drift,
         "certificate": certificate,
+        "discount": float(discount),
         "threads": threads,
     }
     if isinstance(online, tuple):

@@ -15,7 +15,7 @@ use crate::source::Source;
 use crate::work::{Progress, Work, pool};
 
 /// Policies that play unless others are named: all that need to be told nothing.
-pub const POLICIES: [Preset; 11] = [
+pub const POLICIES: [Preset; 13] = [
     Preset::TrueNorth,
     Preset::TrueNorthConfidence,
     Preset::TrueNorthSampling,
@@ -25,6 +25,8 @@ pub const POLICIES: [Preset; 11] = [
     Preset::EpsilonGreedy,
     Preset::Oful,
     Preset::SupLinUcb,
+    Preset::WarmLinUcb,
+    Preset::WarmGreedy,
     Preset::WarmSupLinUcb,
     Preset::OfflineOnly,
 ];
@@ -64,6 +66,8 @@ pub struct Told {
     pub norm_bound: Option<f64>,
     /// For policies with a fixed certificate.
     pub drift: Option<Drift>,
+    /// What a logged row is worth, in live rows.
+    pub discount: f64,
 }
 
 /// How far the logs may have drifted, in the units of the tables.
@@ -109,7 +113,7 @@ pub struct Comparison {
     pub seeds: u64,
     /// A uniform choice.
     pub random: MeanReward,
-    /// The best fixed linear policy, fitted to all live rounds.
+    /// The fixed linear policy of least squares, fitted to all live rounds: a good one, and not the best there is.
     pub hindsight: MeanReward,
     /// The policies that played.
     pub policies: Vec<Compared>,
@@ -140,12 +144,22 @@ pub struct Compared {
     pub regret: f64,
     /// Seconds of one order, on average.
     pub seconds: f64,
+    /// Mean reward of a round in each order. Orders are the same for all policies, so that these can be compared in pairs.
+    pub rewards: Vec<f64>,
     /// Sum of rewards above chance over the orders, at each point. For the picture.
     #[serde(skip)]
     pub curve: Vec<Summary>,
     /// What was learned about each feature in the first order, in the tables' units. For the picture.
     #[serde(skip)]
     pub features: Vec<FeatureView>,
+}
+
+impl Compared {
+    /// How far this policy is ahead of another, in mean reward of a round, and the standard error of that: orders are
+    /// compared one by one.
+    pub fn ahead_of(&self, other: &Self) -> Summary {
+        Summary::of(self.rewards.iter().zip(&other.rewards).map(|(own, other)| own - other).collect())
+    }
 }
 
 impl Rows {
@@ -186,6 +200,13 @@ impl Told {
             if let Some(value) = value.filter(|value| !(0.0..=1e50).contains(value)) {
                 return Err(Error::Number { name, range: "at least 0 and at most 1e50", value });
             }
+        }
+        if !(self.discount > 0.0 && self.discount <= 1.0) {
+            return Err(Error::Number {
+                name: "discount",
+                range: "above 0 and at most 1",
+                value: self.discount,
+            });
         }
         if let Some(&value) = self.scales.iter().find(|&&scale| !(scale > 0.0 && scale <= 1e9)) {
             return Err(Error::Scale { value });
@@ -242,15 +263,13 @@ impl Contest {
     /// The policies, each with all that it is told.
     pub fn entries(&self, told: &Told) -> Result<Vec<Entry>> {
         told.check()?;
-        // The logs' own ridge, σ² over the mean square of a coefficient: the paper's 1 is too heavy for features
-        // of which only the longest has length 1.
-        let ridge = Policy::builder(self.names.len()).logs(self.logs.clone()).build()?.offline().ridge();
         let mut entries: Vec<Entry> = Vec::new();
         for &preset in told.policies.as_deref().unwrap_or(&POLICIES) {
             let policy = preset.name();
             let fail = |error| truenorth_sim::Error::InPolicy { name: policy.to_owned(), error };
             let mut settings = Policy::builder(self.names.len()).preset(preset).logs(self.logs.clone());
-            settings = settings.horizon(self.recording.rounds.len() as u64).ridge(ridge);
+            settings = settings.horizon(self.recording.rounds.len() as u64);
+            settings = settings.discount(told.discount);
             settings.noise = told.noise;
             settings.norm_bound = told.norm_bound.map(|bound| bound * self.unit);
             if preset.needs_certificate() {
@@ -319,6 +338,7 @@ impl Contest {
                 score: (hindsight > random).then(|| (reward.mean - random) / (hindsight - random)),
                 regret: (hindsight - reward.mean) * rounds as f64,
                 seconds: outcomes.iter().map(|outcome| outcome.seconds).sum::<f64>() / orders,
+                rewards: outcomes.iter().map(|outcome| outcome.mean_reward).collect(),
                 curve: (0..points.len()).map(|point| over(&|outcome| outcome.gained[point])).collect(),
                 features: outcomes[0].features.iter().map(|view| view.in_units(self.unit)).collect(),
             }

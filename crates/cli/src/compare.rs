@@ -52,6 +52,9 @@ pub(crate) struct Arguments {
     /// What such policies are told instead: certificate.toml of `truenorth audit`
     #[arg(long, value_name = "FILE", conflicts_with = "drift")]
     certificate: Option<PathBuf>,
+    /// What a logged row is worth, in live rows, to every policy that uses logs
+    #[arg(long, value_name = "SHARE", default_value = "1")]
+    discount: f64,
     /// Folder for compare.svg, learned.svg and their .png
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -90,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         noise: arguments.noise,
         norm_bound: arguments.norm_bound,
         drift: file.or(arguments.drift.map(Drift::Length)),
+        discount: arguments.discount,
     };
     // Before files are read, which may take long.
     told.check()?;
@@ -111,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 fn text(data: &Contest, comparison: &Comparison) -> String {
     let mut order: Vec<&Compared> = comparison.policies.iter().collect();
     order.sort_by(|a, b| b.mean_reward.total_cmp(&a.mean_reward));
-    let rows = order.into_iter().map(|row| {
+    let rows = order.iter().map(|row| {
         vec![
             row.name.clone(),
             row.score.map_or_else(|| "-".to_owned(), |score| format!("{score:.3}")),
@@ -131,18 +135,31 @@ fn text(data: &Contest, comparison: &Comparison) -> String {
     let (random, hindsight) = (comparison.random.mean_reward, comparison.hindsight.mean_reward);
     let scores = if hindsight > random {
         format!(
-            "score 0 is a uniform choice ({random:.5}), score 1 the best linear policy in hindsight ({hindsight:.5})"
+            "score 0 is a uniform choice ({random:.5}), score 1 least squares on all live rounds, in\nhindsight ({hindsight:.5}), which a policy may pass"
         )
     } else {
         format!(
-            "no scores: the best linear policy in hindsight ({hindsight:.5}) is no better than a uniform choice \
+            "no scores: least squares on all live rounds, in hindsight ({hindsight:.5}), is no better than a uniform\nchoice \
              ({random:.5})"
         )
     };
     format!(
-        "{logs}, {} in {}, {}\n\n{table}\n{scores}\n",
+        "{logs}, {} in {}, {}\n\n{table}\n{}{scores}\n",
         table::counted(comparison.rounds as u64, "live round"),
         table::counted(comparison.seeds, "order"),
         table::counted(data.names.len() as u64, "feature"),
+        pairs(comparison, &order),
     )
+}
+
+/// How far truenorth, or whoever is the best without it, is ahead of the others, order by order.
+fn pairs(comparison: &Comparison, order: &[&Compared]) -> String {
+    let own = order.iter().find(|row| row.name == Preset::TrueNorth.name()).or(order.first());
+    let Some(own) = own.filter(|_| comparison.seeds > 1 && order.len() > 1) else { return String::new() };
+    let others = order.iter().filter(|row| row.name != own.name).map(|other| {
+        let ahead = own.ahead_of(other);
+        let word = if ahead.mean < 0.0 { "behind" } else { "ahead of" };
+        format!("  {:.5} ± {:.5} {word} {}\n", ahead.mean.abs(), ahead.stderr, other.name)
+    });
+    format!("{}, order by order, in mean reward:\n{}\n", own.name, others.collect::<String>())
 }

@@ -247,7 +247,11 @@ fn summary(recipe: &Recipe, path: &Path, mut tally: Tally, read: Collector) -> R
         recipe: recipe.clone(),
         features: named.chain(found.into_iter().map(|(feature, _)| feature.clone())).collect(),
         imputed,
-        products: CrossProducts::from_fn(order.len(), |i, j| tally.sums.get(order[i], order[j])),
+        products: CrossProducts::from_fn(
+            order.len(),
+            |i, j| tally.sums.get(order[i], order[j]),
+            |i| tally.sums.fourth(order[i]),
+        ),
         rows: tally.rows,
         weight_squares: tally.weight_squares,
         largest: tally.largest,

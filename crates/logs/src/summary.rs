@@ -179,14 +179,23 @@ impl Summary {
         };
         let intercept = other.recipe.intercept.then(|| vec![(ONE, 1.0)]);
         let features = intercept.into_iter().chain(other.features.iter().map(column));
+        let features = features.map(|column| (column, scale));
+        let [ones, reward] = [ONE, REWARD].map(|column| (vec![(column, 1.0)], 1.0));
         let columns: Vec<(Vec<(usize, f64)>, f64)> =
-            features.map(|column| (column, scale)).chain([(vec![(REWARD, 1.0)], 1.0)]).collect();
-        let products = CrossProducts::from_fn(columns.len(), |i, j| {
+            [ones].into_iter().chain(features).chain([reward]).collect();
+        let sum = |i: usize, j: usize| {
             let ((left, unit), (right, other)) = (&columns[i], &columns[j]);
             let pairs = left.iter().flat_map(|&(i, a)| right.iter().map(move |&(j, b)| (i, j, a * b)));
             let sum = pairs.map(|(i, j, factor)| factor * self.products.get(i, j)).sum::<f64>();
             kish * sum * unit * other
-        });
+        };
+        // A value is itself or the mean, never both.
+        let fourth = |i: usize| {
+            let (parts, unit): &(Vec<(usize, f64)>, f64) = &columns[i];
+            let sum: f64 = parts.iter().map(|&(part, a)| a.powi(4) * self.products.fourth(part)).sum();
+            kish * sum * unit.powi(4)
+        };
+        let products = CrossProducts::from_fn(columns.len(), sum, fourth);
         let effective = (kish * weight).round();
         // Between 0 and the number of rows, by the inequality of Cauchy and Schwarz.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]
@@ -244,6 +253,8 @@ impl Summary {
         self.products.width() == FEATURES + self.features.len() + self.imputed.len()
             && self.products.entries().chain([self.weight_squares, self.largest]).all(f64::is_finite)
             && (0..self.products.width()).all(|column| self.products.get(column, column) >= 0.0)
+            && (0..self.products.width())
+                .all(|column| (0.0..=f64::MAX).contains(&self.products.fourth(column)))
             && self.weight_squares >= 0.0
             && self.largest >= 0.0
             && self.files.values().try_fold(0, |sum: u64, &rows| sum.checked_add(rows)) == Some(self.rows)

@@ -9,8 +9,56 @@ use truenorth::frame::{Magic, Unframed, framed, unframed};
 use crate::error::{Problem, Result};
 use crate::summary::Summary;
 
+/// Summaries of 0.1.0: products of columns without their fourth powers.
+mod version_1 {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+    use truenorth::CrossProducts;
+
+    use crate::recipe::Recipe;
+    use crate::summary::{Summary, SummaryFeature};
+    use crate::tally::ONE;
+    use crate::tolerance::Rejected;
+
+    pub(super) const VERSION: u32 = 1;
+
+    #[derive(Deserialize)]
+    struct Version1 {
+        recipe: Recipe,
+        features: Vec<SummaryFeature>,
+        imputed: Vec<usize>,
+        /// Width, and the lower triangle row by row.
+        products: (usize, Vec<f64>),
+        rows: u64,
+        weight_squares: f64,
+        largest: f64,
+        files: BTreeMap<String, u64>,
+        rejected: Vec<Rejected>,
+    }
+
+    pub(super) fn read(payload: &[u8]) -> postcard::Result<(Summary, &[u8])> {
+        let (old, rest) = postcard::take_from_bytes::<Version1>(payload)?;
+        let Version1 { recipe, features, imputed, products: (width, entries), .. } = old;
+        if width > entries.len() || width * (width + 1) / 2 != entries.len() {
+            return Err(postcard::Error::SerdeDeCustom);
+        }
+        let sum = |i: usize, j: usize| entries[i * (i + 1) / 2 + j];
+        // Zeros and ones have the fourth powers that they have; others are taken for Gaussian.
+        let fourth = |i: usize| match (sum(i, i), sum(i, ONE)) {
+            (square, total) if (square - total).abs() <= 1e-12 * square => square,
+            (square, _) => 3.0 * square * square / sum(ONE, ONE).max(f64::MIN_POSITIVE),
+        };
+        let products = CrossProducts::from_fn(width, sum, fourth);
+        let Version1 { rows, weight_squares, largest, files, rejected, .. } = old;
+        let summary =
+            Summary { recipe, features, imputed, products, rows, weight_squares, largest, files, rejected };
+        Ok((summary, rest))
+    }
+}
+
 const MAGIC: Magic = *b"tnsummary";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 impl Summary {
     /// The summary as bytes.
@@ -21,7 +69,12 @@ impl Summary {
     /// A summary from its bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Problem> {
         let damaged = |reason: &str| Problem::Other(format!("the summary is damaged: {reason}"));
-        let payload = unframed(MAGIC, VERSION, bytes).map_err(|wrong| match wrong {
+        let whole = |version| unframed(MAGIC, version, bytes);
+        let payload = match whole(VERSION) {
+            Err(Unframed::OtherVersion(version_1::VERSION)) => whole(version_1::VERSION).map(version_1::read),
+            payload => payload.map(postcard::take_from_bytes),
+        };
+        let read = payload.map_err(|wrong| match wrong {
             Unframed::TooShort if !bytes.is_empty() => damaged("it is too short"),
             Unframed::TooShort | Unframed::OtherMagic => {
                 Problem::other("this is no summary; `truenorth summarize` makes one from logs")
@@ -31,7 +84,7 @@ impl Summary {
             )),
             Unframed::WrongChecksum => damaged("its checksum does not match its content"),
         })?;
-        match postcard::take_from_bytes(payload) {
+        match read {
             Ok((summary, [])) if Self::is_consistent(&summary) => Ok(summary),
             // What a type says about its own numbers is custom.
             Ok(_) | Err(postcard::Error::SerdeDeCustom) => Err(damaged("its parts contradict each other")),

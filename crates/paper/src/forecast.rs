@@ -94,7 +94,7 @@ pub(crate) fn is_learned(policy: &Policy) -> bool {
 /// (Corollary 4).
 pub(crate) fn radius(policy: &Policy) -> PooledRadius {
     let offline_radius = match bounded(policy) {
-        Some(Intervals::Online) => policy.settings().ridge.sqrt() * policy.norm_bound(),
+        Some(Intervals::Online) => policy.settings().ridge.unwrap_or(1.0).sqrt() * policy.norm_bound(),
         _ => policy.offline_radius(),
     };
     PooledRadius { offline_radius, noise: policy.noise(), delta_pool_min: policy.layer_delta() }

@@ -42,7 +42,7 @@ impl PathObserver {
         };
         let mut live = RidgeStatistic::new(policy.settings().dimension)?;
         policy.layers().iter().try_for_each(|layer| live.merge(layer.data))?;
-        let online = Offline::new(&live, policy.settings().ridge)?;
+        let online = Offline::new(&live, policy.settings().ridge.unwrap_or(1.0))?;
         let alignment = learned_alignment(policy.offline().precision(), online.precision())?;
         self.epochs.push(LearnedEpoch { rounds: 0, radius: certificate.rho(), alignment, routed: 0.0 });
         self.certificate = Some(certificate.clone());

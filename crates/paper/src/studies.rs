@@ -136,9 +136,10 @@ impl Study {
     pub fn figure(self, reading: &Reading) -> Figure {
         let &Reading { horizon, runs, seed, norm_bound, certificate, .. } = reading;
         // The paper's Algorithm 2 is the one that learns its certificate, whatever others are told.
-        let spec = |&preset: &Preset| PolicySpec {
-            certificate: certificate.filter(|_| preset != Preset::EllipsoidalMinUcb3d),
-            ..PolicySpec::preset(preset)
+        let spec = |&preset: &Preset| {
+            let own = PolicySpec::preset(preset);
+            let told = certificate.filter(|_| preset != Preset::EllipsoidalMinUcb3d);
+            PolicySpec { certificate: told.or(own.certificate), ..own }
         };
         let presets = reading.policies.as_deref().unwrap_or(self.policies());
         let policies: Vec<_> = presets.iter().map(spec).collect();

@@ -22,6 +22,8 @@ pub enum CertificateKind {
     Learned,
     /// Nothing: learned direction by direction.
     Adaptive,
+    /// Nothing: with discounted pooling, twice the norm bound at most.
+    Trivial,
 }
 
 /// One policy of an experiment.
@@ -60,7 +62,7 @@ impl PolicySpec {
         Self {
             name: preset.name().to_owned(),
             switches: preset.method().into(),
-            certificate: None,
+            certificate: (preset == Preset::TrueNorthConfidence).then_some(CertificateKind::Trivial),
             given: None,
             schedule: None,
             exploration_scale: preset.exploration_scale(),
@@ -82,6 +84,7 @@ impl PolicySpec {
             (Some(given), _) => (Certification::Told, Some(given.clone())),
             (None, Some(CertificateKind::Learned)) => (Certification::Learned(Epochs::Doubling), None),
             (None, Some(CertificateKind::Adaptive)) => (Certification::Adaptive, None),
+            (None, Some(CertificateKind::Trivial)) => (Certification::Told, None),
             (None, None) if self.switches.certificate != Certification::Told => {
                 (self.switches.certificate.clone(), None)
             }

@@ -23,7 +23,7 @@ impl Arms {
         self.score(turn, board)?;
         let conflicts = board.bound();
         let position = board.largest_ucb(None).unwrap_or(0);
-        Ok(Played { position, rule: PlayRule::LargestUcb, layer: 0, propensity: 1.0, conflicts })
+        Ok(Played { conflicts, ..Played::at(position, PlayRule::LargestUcb) })
     }
 
     pub(crate) fn score(&self, turn: Turn<'_>, board: &mut Scoreboard) -> Result<()> {
@@ -32,7 +32,7 @@ impl Arms {
         let scales = (given.settings.exploration_scale, given.noise);
         board.set(|action| {
             let arm = arm(action, actions.row(action))?;
-            Ok(intervals(arm, round, scales, &self.data, &given.settings.logs, certificate))
+            Ok(intervals(arm, round, scales, &self.data, given.logs(), certificate))
         })
     }
 }

@@ -1,12 +1,407 @@
-//! The belief about the logs: how far each direction is trusted, learned from live rewards by Bayes' rule.
+//! The belief about live coefficients: the logs as far as live rewards bear them out, by Bayes' rule.
+//!
+//! In the [units](units) of the columns, and with the [level](level) of rewards left aside, the logs say
+//! `θ† ~ N(θ_off, G⁻¹)`. How far live truth has drifted from that is an average over [models], or, with a prior probability of
+//! 0.05, the logs are void and θ_* ~ N(0, s²I). What is acted on is the Gaussian with mean and covariance of all that. It
+//! is fitted anew from the sums whenever the number of live rewards has grown by a quarter, and follows each reward by a rank-one
+//! update in between.
+//!
+//! What is played cannot tell whether what is never played is as the logs have it. So the belief without logs, *alone*,
+//! decides as many rounds as its probability says: see [`probe`](Belief::probe).
 
+mod budget;
 mod drift;
 mod evidence;
-mod hypotheses;
+mod level;
+mod models;
 mod neglect;
-mod sparse;
+mod units;
 
-pub(crate) use drift::{Dictionary, DriftLikelihood};
-pub(crate) use evidence::Evidence;
-pub(crate) use hypotheses::{Belief, Told};
-pub(crate) use neglect::{Neglect, Rechecks};
+pub(crate) use self::budget::{Budget, PRICED};
+use self::drift::{Dictionary, DriftLikelihood};
+pub(crate) use self::evidence::Evidence;
+pub(crate) use self::level::Leveled;
+use self::models::{Averaged, Models, Named};
+pub(crate) use self::neglect::{Neglect, is_recheck};
+pub(crate) use self::units::Units;
+use crate::dense::{self, Matrix, Vector};
+use crate::error::Result;
+use crate::round::Actions;
+use crate::statistic::RidgeStatistic;
+
+/// Prior probability that the logs are void.
+const VOID: f64 = 0.05;
+/// Prior deviation of the live level from that of the logs, in deviations of the logged rewards.
+const LEVEL: f64 = 0.3;
+/// Prior probability that logs have not moved.
+const STILL: f64 = 0.2;
+/// The same where they are the policy's own past, of the same actions and features.
+const OWN: f64 = 0.8;
+/// Live rewards that the logs' estimate of the noise is worth, at most.
+const NOISE_COUNT: f64 = 100.0;
+
+/// What has been learned about logs, noise, scale, units and level.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Belief {
+    told: Told,
+    /// Whether the logs are the policy's own past.
+    own: bool,
+    units: Units,
+    /// Noise and scale of the logs, or of live data where there are none.
+    evidence: Evidence,
+    /// σ² of the live rewards.
+    variance: f64,
+    /// Levels of the live rewards as of the last fit, by the belief and by live data alone.
+    levels: [f64; 2],
+    heaviest: Option<Named>,
+    /// Live rewards at which the next fit is due.
+    due: u64,
+    /// Probability that the logs are void; 1 without logs.
+    void: f64,
+    /// Rounds that live data alone may still decide.
+    credit: f64,
+    /// Probability that each coordinate of the logs is kept.
+    kept: Vec<f64>,
+    /// Mean and standard deviation of each coordinate's drift.
+    drift: Vec<(f64, f64)>,
+    /// Follows from the logs and the units.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    logs: Option<Logs>,
+}
+
+/// What the user has told.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Told {
+    /// σ.
+    pub(crate) noise: Option<f64>,
+    /// S.
+    pub(crate) norm_bound: Option<f64>,
+}
+
+/// The logs' regression, in the units of the columns.
+#[derive(Debug, Clone)]
+struct Logs {
+    /// log det G.
+    log_det: f64,
+    /// θ_off.
+    estimate: Vector,
+    /// Diagonal of G⁻¹.
+    variances: Vec<f64>,
+    level: f64,
+    /// Deviation of the logged rewards.
+    spread: f64,
+}
+
+/// A belief about the live parameter, in the users' units.
+pub(crate) struct Gaussian {
+    pub(crate) mean: Vector,
+    pub(crate) covariance: Matrix,
+    /// Growth of the precision's log det since the first reward; 0 for a mixture, which has no use for it.
+    pub(crate) growth: f64,
+}
+
+/// What a fit finds.
+pub(crate) struct Found {
+    pub(crate) belief: Gaussian,
+    /// Live data alone; nothing where there are no logs, as the belief is that.
+    pub(crate) alone: Option<Gaussian>,
+}
+
+/// Rewards until the next fit: a quarter of those so far, but half of them where a fit is dear.
+fn spacing(rewards: u64, dimension: u64) -> u64 {
+    let share = if dimension < 50 { 4 } else { 2 };
+    (rewards / share).max(dimension / 10).max(1)
+}
+
+impl Belief {
+    pub(crate) fn new(told: Told, logs: &RidgeStatistic) -> Self {
+        let dimension = logs.dimension();
+        let known = logs.weight() > 0.0;
+        Self {
+            told,
+            own: false,
+            units: Units::new(logs),
+            evidence: Evidence::NONE,
+            variance: told.noise.map_or(1.0, |noise| noise * noise),
+            levels: [0.0; 2],
+            heaviest: None,
+            due: 0,
+            void: if known { VOID } else { 1.0 },
+            credit: 0.0,
+            kept: vec![if known { 1.0 } else { 0.0 }; dimension],
+            drift: vec![(0.0, 0.0); dimension],
+            logs: None,
+        }
+    }
+
+    /// Says that the logs are the policy's own past.
+    pub(crate) fn owned(self) -> Self {
+        Self { own: true, ..self }
+    }
+
+    /// σ of the live rewards' noise, as far as it is known.
+    pub(crate) fn noise(&self) -> f64 {
+        self.variance.sqrt()
+    }
+
+    /// What all live rewards have in common that the features do not explain: by the belief, and by live data alone.
+    pub(crate) fn levels(&self) -> [f64; 2] {
+        self.levels
+    }
+
+    /// What an action's mean reward may be, either way, if the root of the coefficients' mean square is at most 2s.
+    pub(crate) fn farthest(&self, features: &[f64]) -> f64 {
+        2.0 * self.evidence.scale.sqrt() * (features.len() as f64).sqrt() * self.units.length(features)
+    }
+
+    /// Probability that the logs are void.
+    pub(crate) fn void(&self) -> f64 {
+        self.void
+    }
+
+    /// Probability that coordinate `j` of the logs is as good as ever.
+    pub(crate) fn kept(&self, j: usize) -> f64 {
+        self.kept[j]
+    }
+
+    /// Mean and standard deviation of the drift of coordinate `j`.
+    pub(crate) fn drift(&self, j: usize) -> (f64, f64) {
+        self.drift[j]
+    }
+
+    /// Whether this can be a policy's state: deserialised data may be anything.
+    pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
+        let positive = |value: f64| value > 0.0 && value.is_finite();
+        positive(self.evidence.variance)
+            && positive(self.evidence.scale)
+            && positive(self.variance)
+            && self.units.is_consistent(dimension)
+            && self.kept.len() == dimension
+            && self.drift.len() == dimension
+            && self.levels.iter().chain([&self.credit]).all(|number| number.is_finite())
+            && (0.0..=1.0).contains(&self.void)
+            && self.heaviest.iter().all(|named| named.is_consistent(dimension + 1))
+    }
+
+    /// Looks at a round's actions, and tells whether so many live rewards make a new fit worth its while.
+    pub(crate) fn is_due(
+        &mut self,
+        (round, rewards): (u64, u64),
+        actions: Actions<'_>,
+        logs: &RidgeStatistic,
+    ) -> bool {
+        let other_units = self.units.look(round, actions, logs);
+        if other_units {
+            self.logs = None;
+        }
+        other_units || rewards >= self.due
+    }
+
+    /// Whether live data alone is to decide this round: in the long run, in as many as the logs are void with some
+    /// probability.
+    pub(crate) fn probe(&mut self) -> bool {
+        self.credit += self.void;
+        let due = self.credit >= 1.0;
+        self.credit -= f64::from(u8::from(due));
+        due
+    }
+
+    /// Fits everything anew to the logs and the live data. O(d³).
+    pub(crate) fn fit(
+        &mut self,
+        logs: &RidgeStatistic,
+        data: &RidgeStatistic,
+        rewards: u64,
+    ) -> Result<Found> {
+        self.due = rewards + spacing(rewards, data.dimension() as u64);
+        if logs.weight() == 0.0 {
+            return self.fit_without_logs(data);
+        }
+        if self.logs.is_none() {
+            self.logs = Some(self.regression(logs)?);
+        }
+        let Some(known) = self.logs.take() else { unreachable!("it was made above") };
+        let found = self.fit_with_logs(&known, logs, data);
+        self.logs = Some(known);
+        found
+    }
+
+    /// The logs' regression; their level is whatever it is.
+    fn regression(&mut self, logs: &RidgeStatistic) -> Result<Logs> {
+        let data = Leveled::new(logs, &self.units, 0.0, 0.0);
+        self.evidence = self.told(Evidence::of(&data));
+        if data.count > 0.0 && self.heaviest.is_none() && self.told.noise.is_none() {
+            self.variance = self.evidence.variance;
+        }
+        let factor = dense::cholesky("the offline precision", &self.precision(&data))?;
+        let estimate = dense::solve_from_factor(&factor, &(&data.moment / self.evidence.variance));
+        Ok(Logs {
+            log_det: dense::log_det_from_factor(&factor),
+            variances: dense::inverse_diagonal(&factor),
+            level: data.level(logs, &estimate.component_div(&self.units.vector())),
+            spread: (data.squares / data.free().max(1.0)).sqrt(),
+            estimate,
+        })
+    }
+
+    /// G, from the logs without their level.
+    fn precision(&self, logs: &Leveled) -> Matrix {
+        let (Evidence { variance, scale }, side) = (self.evidence, logs.moment.len());
+        &logs.gram / variance + Matrix::identity(side, side) / scale
+    }
+
+    /// Noise and scale as they are told, and as they were found where they are not.
+    fn told(&self, found: Evidence) -> Evidence {
+        let Told { noise, norm_bound } = self.told;
+        let units = self.units.vector();
+        // ‖θ‖ ≤ S: a coefficient's mean square is S²/d.
+        let size = |bound: f64| (bound * bound * units.norm_squared()) / (units.len() as f64).powi(2);
+        Evidence {
+            variance: noise.map_or(found.variance, |noise| noise * noise),
+            scale: norm_bound.map_or(found.scale, size).max(f64::MIN_POSITIVE),
+        }
+    }
+
+    fn fit_with_logs(
+        &mut self,
+        logs: &Logs,
+        logged: &RidgeStatistic,
+        data: &RidgeStatistic,
+    ) -> Result<Found> {
+        let scale = self.evidence.scale;
+        let width = (LEVEL * logs.spread).powi(2);
+        let ratio = if width > 0.0 { self.variance / width } else { 0.0 };
+        let live = Leveled::new(data, &self.units, logs.level, ratio);
+        let (gram, moment) = (&live.gram / self.variance, &live.moment / self.variance);
+        let precision = self.precision(&Leveled::new(logged, &self.units, 0.0, 0.0));
+        let likelihood = DriftLikelihood::new(&precision, &logs.estimate, &gram, &moment)?;
+        let unit = scale.sqrt();
+        let columns = Dictionary::new(&logs.estimate, unit);
+        // Drawn anew, a coefficient is N(0, scale): its drift has the mean -θ_off.
+        let anew: Vec<f64> = logs.estimate.iter().map(|value| -value / unit).chain([0.0]).collect();
+        let (q, h) = (columns.restrict(&likelihood.information), columns.project(&likelihood.shift));
+        let drifted =
+            Models::new(&q, &h, &anew, if self.own { OWN } else { STILL }).average(self.heaviest.as_ref())?;
+        let alone = Alone::new(scale, &gram, &moment)?;
+        let evidence =
+            alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &gram, &moment);
+        self.void = (1.0 + (1.0 - VOID) / VOID * (drifted.log_evidence - evidence).exp()).recip();
+        let belief = self.mixture(&likelihood, &columns, &drifted, &alone);
+        self.heaviest = Some(drifted.heaviest);
+        self.note(&belief, logs, &drifted.kept);
+        if self.told.noise.is_none() {
+            self.follow_noise(&live, &belief, logged.weight());
+        }
+        let found = Found { belief: self.raw(&belief), alone: Some(self.raw(&alone.belief)) };
+        self.levels = [&found.belief, found.alone.as_ref().unwrap_or(&found.belief)]
+            .map(|believed| live.level(data, &believed.mean));
+        Ok(found)
+    }
+
+    /// Mean and covariance of the logs with their drift, and of live data alone.
+    fn mixture(
+        &self,
+        likelihood: &DriftLikelihood,
+        columns: &Dictionary,
+        drifted: &Averaged,
+        alone: &Alone,
+    ) -> Gaussian {
+        // θ_* = θ_pool + RΔ.
+        let informed = &likelihood.pooled + &likelihood.gain * columns.combine(&drifted.mean);
+        let spread = &likelihood.gain * columns.spread(&drifted.covariance) * likelihood.gain.transpose();
+        let (void, holds) = (self.void, 1.0 - self.void);
+        let apart = &informed - &alone.belief.mean;
+        let mut covariance = (&likelihood.covariance + spread) * holds + &alone.belief.covariance * void;
+        covariance.ger(holds * void, &apart, &apart, 1.0);
+        Gaussian { mean: informed * holds + &alone.belief.mean * void, covariance, growth: 0.0 }
+    }
+
+    /// The same in the users' units.
+    fn raw(&self, belief: &Gaussian) -> Gaussian {
+        let mean = belief.mean.component_div(&self.units.vector());
+        Gaussian { mean, covariance: self.units.divide(&belief.covariance), growth: belief.growth }
+    }
+
+    /// Keeps what people want to see: the drift of each coordinate, and how much the logs count there.
+    fn note(&mut self, belief: &Gaussian, logs: &Logs, kept: &[f64]) {
+        let (dimension, units) = (logs.estimate.len(), self.units.vector());
+        for j in 0..dimension {
+            // The last column is a common factor on all coefficients.
+            self.kept[j] = (1.0 - self.void) * kept[j] * kept[dimension];
+            // Live and logged coefficient share the logs' error where these hold, and are known apart from each
+            // other where they are void: the larger of the two spreads is the honest one.
+            let spread = belief.covariance[(j, j)] + logs.variances[j];
+            self.drift[j] = ((belief.mean[j] - logs.estimate[j]) / units[j], spread.sqrt() / units[j]);
+        }
+    }
+
+    /// Logs of so many rows that would leave a belief with this covariance (σ² times the `inverse`) and mean.
+    ///
+    /// ```text
+    /// A = σ² max(P - I/s², 0),   b = (A + σ²/s²) μ,   Σr² = (n - γ) σ² + 2μᵀb - μᵀAμ,       γ = tr A(A + σ²/s²)⁻¹
+    /// ```
+    ///
+    /// with the precision P in the units of the columns: what is less certain than the prior (coefficients of logs that were
+    /// off by far) is as uncertain as the prior. The level is that of the live rewards.
+    pub(crate) fn imagined(&self, weight: f64, inverse: &Matrix, mean: &Vector) -> Result<RidgeStatistic> {
+        let (units, side) = (self.units.vector(), mean.len());
+        let inverse = Matrix::from_fn(side, side, |i, j| inverse[(i, j)] * units[i] * units[j]);
+        let factor = dense::cholesky("the covariance of the belief", &inverse)?;
+        let mut eigen = dense::inverse_from_factor(&factor).symmetric_eigen();
+        let ridge = self.variance / self.evidence.scale;
+        eigen.eigenvalues.apply(|value| *value = (*value - ridge).max(0.0));
+        let used: f64 = eigen.eigenvalues.iter().map(|value| value / (value + ridge)).sum();
+        let (gram, mean) = (eigen.recompose(), mean.component_mul(&units));
+        let moment = &gram * &mean + &mean * ridge;
+        let noise = (weight - used).max(1.0) * self.variance;
+        let squares = noise + 2.0 * mean.dot(&moment) - mean.dot(&(&gram * &mean));
+        let raw = Matrix::from_fn(side, side, |i, j| gram[(i, j)] * units[i] * units[j]);
+        let moment = moment.component_mul(&units);
+        Ok(RidgeStatistic::imagined(weight, (&raw, &moment), (self.levels[0], squares), &units))
+    }
+
+    /// σ² from the residuals, with the logs' estimate as a prior worth `NOISE_COUNT` rewards.
+    fn follow_noise(&mut self, live: &Leveled, belief: &Gaussian, logged: f64) {
+        let fitted = belief.mean.dot(&(&live.gram * &belief.mean)) - 2.0 * belief.mean.dot(&live.moment);
+        let residual = (live.squares + fitted).max(0.0);
+        let used =
+            live.gram.component_mul(&belief.covariance).sum() / self.variance + live.count - live.free();
+        let prior = NOISE_COUNT.min(logged);
+        let freedom = (live.count - used).max(0.1 * live.count);
+        self.variance = (prior * self.evidence.variance + residual) / (prior + freedom);
+    }
+
+    /// A ridge regression whose noise and scale come from the live data itself, where they are not told.
+    fn fit_without_logs(&mut self, data: &RidgeStatistic) -> Result<Found> {
+        let live = Leveled::new(data, &self.units, 0.0, 0.0);
+        self.evidence = self.told(Evidence::of(&live));
+        self.variance = self.evidence.variance;
+        let alone =
+            Alone::new(self.evidence.scale, &(&live.gram / self.variance), &(&live.moment / self.variance))?;
+        let belief = self.raw(&alone.belief);
+        self.levels = [live.level(data, &belief.mean); 2];
+        Ok(Found { belief, alone: None })
+    }
+}
+
+/// Live data alone: θ_* ~ N(0, scale I) before the first reward.
+struct Alone {
+    belief: Gaussian,
+    /// log ∫ p(live | θ) N(θ; 0, scale I) dθ, with `exp(bᵀθ - ½ θᵀAθ)` for the likelihood.
+    log_evidence: f64,
+}
+
+impl Alone {
+    fn new(scale: f64, gram: &Matrix, moment: &Vector) -> Result<Self> {
+        let dimension = moment.len();
+        let precision = gram + Matrix::identity(dimension, dimension) / scale;
+        let factor = dense::cholesky("the live precision", &precision)?;
+        let mean = dense::solve_from_factor(&factor, moment);
+        let growth = dense::log_det_from_factor(&factor) + dimension as f64 * scale.ln();
+        let log_evidence = 0.5 * (moment.dot(&mean) - growth);
+        let belief = Gaussian { mean, covariance: dense::inverse_from_factor(&factor), growth };
+        Ok(Self { belief, log_evidence })
+    }
+}

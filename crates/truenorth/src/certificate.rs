@@ -150,6 +150,11 @@ impl Certificate {
     }
 
     /// From M⁻¹, where that is what has been computed.
+    /// Drift of a length up to ρ, in units of the columns.
+    pub(crate) fn of_units(units: &Vector, rho: f64) -> Result<Self> {
+        Self::new(Matrix::from_diagonal(&units.map(|unit| unit * unit)), rho)
+    }
+
     pub(crate) fn from_inverse(inverse: &Matrix, matrix: Matrix, rho: f64) -> Result<Self> {
         let factor = dense::cholesky("the certificate's inverse", inverse)?;
         Ok(Self { root: factor.transpose(), matrix, rho })

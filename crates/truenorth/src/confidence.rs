@@ -11,7 +11,6 @@
 //! wider than 2^-layer, or drops the actions that cannot be best and goes on (Algorithm 1); a flat policy has a last layer
 //! and no other.
 
-use crate::adaptive::adaptive_certificate;
 use crate::branch::{Branch, Radius};
 use crate::certificate::Certificate;
 use crate::dense::{self, Matrix};
@@ -23,7 +22,7 @@ use crate::offline::ridge_radius;
 use crate::policy::{LayerView, Played, Turn};
 use crate::precision::Precision;
 use crate::score::Scoreboard;
-use crate::settings::{Drift, Intervals, Method, Pooling};
+use crate::settings::{Drift, Intervals, Pooling};
 use crate::statistic::{RidgeStatistic, merged};
 
 /// What has happened in one layer.
@@ -35,8 +34,6 @@ pub(crate) struct Layer {
     pub(crate) online: Option<Precision>,
     /// Pooled or warm.
     pub(crate) informed: Option<Precision>,
-    /// `A + W₀` with the pooling weight of before play, which an adaptive certificate is held against.
-    pub(crate) before_play: Option<Precision>,
     pub(crate) plays: u64,
 }
 
@@ -45,38 +42,30 @@ pub(crate) struct Layer {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Confidence {
     pub(crate) intervals: Intervals,
-    /// Whether the certificate is adapted to live data.
-    pub(crate) adaptive: bool,
     pub(crate) certificate: Option<Certificate>,
     pub(crate) layers: Vec<Layer>,
-    /// Live rewards at which an adaptive certificate is due.
-    pub(crate) due: u64,
 }
 
 impl Confidence {
-    pub(crate) fn new(given: &Given, intervals: Intervals) -> Result<Self> {
+    pub(crate) fn new(given: &Given, intervals: &Intervals) -> Result<Self> {
         let settings = &given.settings;
         let online = matches!(intervals, Intervals::Online | Intervals::Pooled { fallback: true, .. });
         let layer = Layer {
             data: RidgeStatistic::new(settings.dimension)?,
-            online: online.then(|| Precision::ridge(settings.dimension, settings.ridge)),
+            online: online.then(|| Precision::ridge(&given.ridge)),
             informed: None,
-            before_play: None,
             plays: 0,
         };
         let mut policy = Self {
-            intervals,
-            adaptive: matches!(settings.method, Method::Adaptive { .. }),
+            intervals: intervals.clone(),
             certificate: None,
             layers: vec![layer; settings.last_layer()? as usize + 1],
-            due: 0,
         };
         match policy.intervals {
             Intervals::Online => {}
             Intervals::Warm => policy.pool(given, None)?,
             Intervals::Pooled { drift: Drift::Learned(_), .. } => policy.start_epoch(given, 1)?,
-            Intervals::Pooled { .. } if policy.adaptive => policy.adapt(given, 0)?,
-            Intervals::Pooled { .. } => policy.pool(given, settings.certificate.clone())?,
+            Intervals::Pooled { .. } => policy.pool(given, given.certificate.clone())?,
         }
         Ok(policy)
     }
@@ -88,12 +77,9 @@ impl Confidence {
         board: &mut Scoreboard,
         mut story: Option<&mut Vec<LayerExplanation>>,
     ) -> Result<Played> {
-        let Turn { given, round, rewards, .. } = turn;
+        let Turn { given, round, .. } = turn;
         if round > 1 {
             self.start_epoch(given, round)?;
-        }
-        if self.adaptive && rewards >= self.due {
-            self.adapt(given, rewards)?;
         }
         let last = self.last_layer();
         let (mut conflicts, mut gathered) = (0, false);
@@ -104,7 +90,7 @@ impl Confidence {
             let rule = wider_than.map_or(PlayRule::LargestUcb, PlayRule::WiderThan);
             if let Some(position) = board.largest_ucb(wider_than) {
                 self.layers[layer as usize].plays += 1;
-                return Ok(Played { position, rule, layer, propensity: 1.0, conflicts });
+                return Ok(Played { layer, conflicts, ..Played::at(position, rule) });
             }
             let best_lcb = board.lower.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             // Numbers at the edge of overflow may give NaN, which must not leave a layer empty.
@@ -120,11 +106,17 @@ impl Confidence {
         unreachable!("the last layer plays")
     }
 
-    pub(crate) fn learn(&mut self, layer: u32, features: &[f64], reward: f64, board: &mut Scoreboard) {
-        let Layer { data, online, informed, before_play, .. } = &mut self.layers[layer as usize];
+    pub(crate) fn learn(
+        &mut self,
+        layer: u32,
+        features: &[f64],
+        (reward, level): (f64, f64),
+        board: &mut Scoreboard,
+    ) {
+        let Layer { data, online, informed, .. } = &mut self.layers[layer as usize];
         data.add(features, reward);
-        for branch in online.iter_mut().chain(informed).chain(before_play) {
-            branch.update(features, reward, &mut board.carried);
+        for branch in online.iter_mut().chain(informed) {
+            branch.update(features, reward - level, &mut board.carried);
         }
     }
 
@@ -138,21 +130,19 @@ impl Confidence {
             actions,
             (gathered, self.layers.len() > 1),
             layer.online.as_ref().map(|branch| (branch, online(branch))),
-            layer.informed.as_ref().map(|branch| (branch, self.informed_radius(layer, branch, given))),
+            layer.informed.as_ref().map(|branch| (branch, self.informed_radius(branch, given))),
             if self.intervals == Intervals::Warm { Branch::Warm } else { Branch::Pooled },
         );
     }
 
     /// Multipliers of the norms in the informed radius of a layer.
-    fn informed_radius(&self, layer: &Layer, informed: &Precision, given: &Given) -> Radius {
+    fn informed_radius(&self, informed: &Precision, given: &Given) -> Radius {
         let Given { noise, offline_radius, layer_delta, .. } = *given;
         let Intervals::Pooled { pooling, .. } = self.intervals else {
             return live_radius(given, informed.log_det_growth() + given.offline.log_det());
         };
         // γ (equation 6) measures the live noise in the pooled geometry.
-        // Where the weight is adapted, the one of before play takes its place: it is never larger.
-        let pooled = layer.before_play.as_ref().unwrap_or(informed);
-        let gamma = ridge_radius(noise, pooled.log_det_growth(), layer_delta);
+        let gamma = ridge_radius(noise, informed.log_det_growth(), layer_delta);
         let bias = self.certificate.as_ref().map_or(0.0, Certificate::rho);
         let radius = match pooling {
             // Equation 4: the paper relaxes the offline error to the pooled norm.
@@ -173,25 +163,9 @@ impl Confidence {
         }
         let live = merged(self.layers.iter().map(|layer| &layer.data));
         let learned = live.and_then(|live| learn_certificate(given, &live, round, epochs.count(horizon)));
-        self.renew(given, learned)
-    }
-
-    /// Adapts the certificate to the live data so far; next time when that has grown by a quarter.
-    fn adapt(&mut self, given: &Given, rewards: u64) -> Result<()> {
-        self.due = rewards + (rewards / 4).max(1);
-        let live = &self.layers[0].data;
-        let adapted = adaptive_certificate(&given.offline, live, given.noise, given.norm_bound);
-        self.renew(given, adapted)?;
-        let layer = &mut self.layers[0];
-        layer.before_play = layer.before_play.take().or_else(|| layer.informed.clone());
-        Ok(())
-    }
-
-    /// Puts a certificate in force that was made from live data.
-    fn renew(&mut self, given: &Given, made: Result<Certificate>) -> Result<()> {
-        match made.and_then(|certificate| self.pool(given, Some(certificate))) {
+        match learned.and_then(|certificate| self.pool(given, Some(certificate))) {
             // Features of wildly different sizes can make the live precision singular by rounding. The certificate in
-            // force was learned to hold for good (Theorem 6) or follows each reward, so it stays.
+            // force was learned to hold for good (Theorem 6), so it stays.
             Err(Error::NotPositiveDefinite { .. }) if self.certificate.is_some() => Ok(()),
             done => done,
         }
@@ -231,23 +205,20 @@ impl Confidence {
     /// Whether what was read is of the kind of a `fresh` one, layers aside.
     pub(crate) fn fits(&self, fresh: &Self) -> bool {
         let dimension = |policy: &Self| policy.certificate.as_ref().map(Certificate::dimension);
-        self.intervals == fresh.intervals
-            && self.adaptive == fresh.adaptive
-            && dimension(self) == dimension(fresh)
+        self.intervals == fresh.intervals && dimension(self) == dimension(fresh)
     }
 }
 
 impl Layer {
     pub(crate) fn view(&self) -> LayerView<'_> {
-        let branches = [&self.informed, &self.online, &self.before_play].map(Option::as_ref);
+        let branches = [&self.informed, &self.online].map(Option::as_ref);
         LayerView::new(self.plays, &self.data, branches)
     }
 }
 
 /// Radius of a regression on data that are taken for live, whose determinant has grown this much from that of λI.
 fn live_radius(given: &Given, log_det: f64) -> Radius {
-    let slack = given.settings.ridge.sqrt() * given.norm_bound;
-    let norm = ridge_radius(given.noise, log_det, given.layer_delta) + slack;
+    let norm = ridge_radius(given.noise, log_det, given.layer_delta) + given.slack;
     Radius { norm, ..Radius::default() }.scaled(given.settings.exploration_scale)
 }
 

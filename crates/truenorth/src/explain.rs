@@ -16,6 +16,8 @@ pub struct Explanation {
     pub action: usize,
     /// The layers that were looked at, in order; the last one played.
     pub layers: Vec<LayerExplanation>,
+    /// What had been spent after this decision; see [`Counts`](crate::Counts).
+    pub spent: f64,
 }
 
 /// What happened in one layer.
@@ -46,6 +48,10 @@ pub enum PlayRule {
     LargestMean,
     /// The largest index: the UCB, and more for what live play has long left alone.
     LargestIndex,
+    /// What live data alone would play: now and then, so that logs cannot hide the best action.
+    LiveFavourite,
+    /// The same, because the belief has spent its budget.
+    Forced,
     /// The favourite of a draw from the posterior.
     Sampled,
     /// The largest mean, or any action with this probability.
@@ -59,6 +65,8 @@ impl fmt::Display for PlayRule {
             Self::LargestUcb => write!(f, "plays the largest ucb"),
             Self::LargestMean => write!(f, "plays the largest mean"),
             Self::LargestIndex => write!(f, "plays the largest ucb, wider for what was long left alone"),
+            Self::LiveFavourite => write!(f, "asks live data alone, lest the logs hide the best action"),
+            Self::Forced => write!(f, "asks live data alone, because the belief has spent its budget"),
             Self::Sampled => write!(f, "plays the favourite of a draw from the posterior"),
             Self::Epsilon(epsilon) => {
                 write!(f, "plays the largest mean, or any action in {epsilon} of the rounds")
@@ -71,6 +79,9 @@ impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let played = self.layers.last().map_or(0, |layer| layer.layer);
         writeln!(f, "round {}: played action {} in layer {played}", self.round, self.action)?;
+        if self.spent > 0.0 {
+            writeln!(f, "spent so far: {:.4}", self.spent)?;
+        }
         for layer in &self.layers {
             writeln!(f, "layer {} ({})", layer.layer, layer.rule)?;
             writeln!(

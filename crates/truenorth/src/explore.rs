@@ -10,10 +10,13 @@ use crate::precision::Precision;
 /// Draws from the posterior for one decision.
 pub(crate) const DRAWS: usize = 128;
 
+/// What chance is made of.
+pub(crate) type Dice = Xoshiro256PlusPlus;
+
 /// The generator of one round: no state has to be kept, and a decision can be made again.
-pub(crate) fn generator(seed: u64, round: u64) -> Xoshiro256PlusPlus {
+pub(crate) fn generator(seed: u64, round: u64) -> Dice {
     // An odd factor keeps different rounds of different seeds apart; the generator mixes the rest.
-    Xoshiro256PlusPlus::seed_from_u64(seed ^ round.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    Dice::seed_from_u64(seed ^ round.wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
 /// Room for the draws.
@@ -26,26 +29,29 @@ pub(crate) struct Draws {
 
 impl Draws {
     /// Thompson sampling. Every draw has its favourite among the actions; the first draw's is played, and its
-    /// probability is the share of draws with the same favourite. The draws are exchangeable, so that, given
+    /// probability is the [`share`](Self::share) of draws with the same favourite. The draws are exchangeable, so that, given
     /// the set of them, this is exactly the probability with which the action was chosen.
     pub(crate) fn play(
         &mut self,
         precision: &Precision,
         deviation: f64,
         panels: &Panels,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> (usize, f64) {
+        dice: &mut Dice,
+    ) -> usize {
         let dimension = precision.whitened_estimate.len();
         self.normals.clear();
-        self.normals.extend((0..DRAWS * dimension).map(|_| -> f64 { StandardNormal.sample(rng) }));
+        self.normals.extend((0..DRAWS * dimension).map(|_| -> f64 { StandardNormal.sample(dice) }));
         self.best.clear();
         self.best.resize(DRAWS, (f64::NEG_INFINITY, 0));
         let Self { normals, best, whitened } = self;
         // θ ~ N(θ̂, deviation² V⁻¹).
         kernel::run(&mut Sampled { precision, panels, deviation, normals, best, whitened });
-        let played = self.best[0].1;
-        let same = self.best.iter().filter(|best| best.1 == played).count();
-        (played, same as f64 / DRAWS as f64)
+        self.best[0].1
+    }
+
+    /// Share of the draws with this favourite.
+    pub(crate) fn share(&self, favourite: usize) -> f64 {
+        self.best.iter().filter(|best| best.1 == favourite).count() as f64 / DRAWS as f64
     }
 }
 
@@ -54,9 +60,9 @@ pub(crate) fn epsilon_greedy(
     epsilon: f64,
     favourite: usize,
     actions: usize,
-    rng: &mut Xoshiro256PlusPlus,
+    dice: &mut Dice,
 ) -> (usize, f64) {
-    let played = if rng.random::<f64>() < epsilon { rng.random_range(0..actions) } else { favourite };
+    let played = if dice.random::<f64>() < epsilon { dice.random_range(0..actions) } else { favourite };
     let chance = epsilon / actions as f64;
     (played, if played == favourite { 1.0 - epsilon + chance } else { chance })
 }

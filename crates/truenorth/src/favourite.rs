@@ -30,7 +30,7 @@ impl Favourite {
     pub(crate) fn choose(&self, turn: Turn<'_>, board: &mut Scoreboard) -> Played {
         self.score(turn, board);
         let position = board.largest_mean().unwrap_or(0);
-        Played { position, rule: PlayRule::LargestMean, layer: 0, propensity: 1.0, conflicts: 0 }
+        Played::at(position, PlayRule::LargestMean)
     }
 
     pub(crate) fn score(&self, turn: Turn<'_>, board: &mut Scoreboard) {

@@ -60,14 +60,14 @@ impl Policy {
         let estimate = known_best.map_or_else(|| online.as_slice().to_vec(), |branch| branch.estimate());
         let (believed, allowance) = (self.belief(), self.allowance());
         let uses_logs = !matches!(settings.method, Method::Posterior { prior: Prior::Ridge, .. })
-            && settings.method.intervals() != Some(Intervals::Online);
+            && settings.method.intervals() != Some(&Intervals::Online);
         let view = |j: usize| {
             let own = covariance[(j, j)];
             let gap = (online[j] - offline.estimate()[j], self.noise() * spread[(j, j)].sqrt());
             let (drift, stderr) = believed.map_or(gap, |belief| belief.drift(j));
             FeatureView {
                 estimate: estimate[j],
-                coverage: (own.recip() - offline.ridge()).max(0.0),
+                coverage: (own.recip() - offline.ridge()[j]).max(0.0),
                 drift: known.map(|()| drift),
                 stderr: known.map(|()| stderr),
                 trust: match (believed, &allowance) {

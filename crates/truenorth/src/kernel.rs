@@ -69,7 +69,7 @@ impl Aligned {
 mod tests {
     use super::*;
     use crate::branch::Radius;
-    use crate::dense::Matrix;
+    use crate::dense::{Matrix, Vector};
     use crate::precision::Precision;
     use crate::triangle::Triangle;
 
@@ -84,7 +84,8 @@ mod tests {
 
     /// Scores of some actions, by all that a branch can have.
     fn scores(arch: Arch, dimension: usize, count: usize, plain: bool, keep: bool) -> [Vec<f64>; 3] {
-        let mut precision = Precision::ridge(dimension, 0.5).with_maps(&[map(dimension), map(dimension)]);
+        let mut precision = Precision::ridge(&Vector::from_element(dimension, 0.5))
+            .with_maps(&[map(dimension), map(dimension)]);
         for seed in 0..5 {
             precision.update(&numbers(dimension, seed), 0.3, &mut Carried::default());
         }
@@ -111,7 +112,8 @@ mod tests {
 
     /// Factor, map and estimate after some observations, and the growth of the determinant.
     fn absorbed(arch: Arch, dimension: usize) -> (Triangle, Triangle, Vec<f64>, f64) {
-        let (mut factor, mut estimate) = (Triangle::scaled_identity(dimension, 1.2), numbers(dimension, 3));
+        let (mut factor, mut estimate) =
+            (Triangle::from_fn(dimension, |i, j| if i == j { 1.2 } else { 0.0 }), numbers(dimension, 3));
         let mut maps = [Triangle::from_matrix(&map(dimension))];
         let (mut carried, mut growth) = (Carried::default(), 1.0);
         for seed in 0..7 {

@@ -88,8 +88,9 @@ pub(crate) fn learn_certificate(
     start: u64,
     epochs: u64,
 ) -> Result<Certificate> {
-    let Given { noise, norm_bound, ref offline, settings: Settings { ridge, delta, .. }, .. } = *given;
-    let precision = live.precision(ridge)?;
+    let Given { noise, norm_bound, slack, ref offline, settings: Settings { delta, .. }, .. } = *given;
+    check::length("the live moment", given.ridge.len(), live.dimension())?;
+    let precision = live.gram_matrix() + Matrix::from_diagonal(&given.ridge);
     let factor = dense::cholesky("the live precision", &precision)?;
     let estimate = dense::solve_from_factor(&factor, &Vector::from_column_slice(live.moment()));
     let matrix = parallel_sum(&precision, offline.precision_matrix())?;
@@ -99,8 +100,7 @@ pub(crate) fn learn_certificate(
     // ρ̂_k with the closed-form radii of the doubling schedule (Theorem 7).
     let distance = gap.dot(&(&matrix * &gap)).max(0.0).sqrt();
     let (d, log_budget) = (live.dimension() as f64, (2.0 * epochs as f64 / delta).ln());
-    let live_radius =
-        noise * (d * (start as f64).ln_1p() + 2.0 * log_budget).sqrt() + ridge.sqrt() * norm_bound;
+    let live_radius = noise * (d * (start as f64).ln_1p() + 2.0 * log_budget).sqrt() + slack;
     let offline_radius = offline.radius(noise, norm_bound, delta / 2.0);
     Certificate::from_inverse(&inverse, matrix, distance + live_radius + offline_radius)
 }

@@ -37,7 +37,6 @@
 //! The paper has λ = 1; for other ridges, log-determinants are relative to λI and √λ S stands where
 //! the paper has S.
 
-mod adaptive;
 mod arms;
 mod belief;
 mod branch;

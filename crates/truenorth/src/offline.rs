@@ -1,5 +1,6 @@
 //! What the logs say: offline precision, estimate, radius.
 
+use crate::check;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::statistic::RidgeStatistic;
@@ -7,7 +8,9 @@ use crate::statistic::RidgeStatistic;
 /// Ridge regression of the logs: `G_off = λI + Σ z zᵀ` and `θ̂_off = G_off⁻¹ Σ z y`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offline {
-    ridge: f64,
+    /// λ, which is multiplied by the square of each column's unit.
+    lambda: f64,
+    ridge: Vector,
     precision: Matrix,
     /// Lower Cholesky factor of the precision.
     factor: Matrix,
@@ -19,16 +22,34 @@ pub struct Offline {
 impl Offline {
     /// Fits the logs; an empty statistic gives the prior, `G_off = λI` and `θ̂_off = 0`.
     pub fn new(logs: &RidgeStatistic, ridge: f64) -> Result<Self> {
-        let precision = logs.precision(ridge)?;
-        let factor = dense::cholesky("the offline precision", &precision)?;
-        let estimate = dense::solve_from_factor(&factor, &Vector::from_column_slice(logs.moment()));
-        let log_det = dense::log_det_from_factor(&factor) - logs.dimension() as f64 * ridge.ln();
-        Ok(Self { ridge, precision, factor, estimate, log_det })
+        check::positive("ridge", ridge)?;
+        let units = Vector::from_element(logs.dimension(), 1.0);
+        Self::with_ridge(ridge, &units, logs.gram_matrix(), &Vector::from_column_slice(logs.moment()))
     }
 
-    /// λ.
-    pub fn ridge(&self) -> f64 {
-        self.ridge
+    /// The same for columns with units: `λu²` takes the place of λ.
+    pub(crate) fn with_ridge(lambda: f64, units: &Vector, gram: Matrix, moment: &Vector) -> Result<Self> {
+        let ridge = units.map(|unit| lambda * unit * unit);
+        let mut precision = gram;
+        for (i, ridge) in ridge.iter().enumerate() {
+            precision[(i, i)] += ridge;
+        }
+        let factor = dense::cholesky("the offline precision", &precision)?;
+        let estimate = dense::solve_from_factor(&factor, moment);
+        // Column by column, so that units cancel before logarithms round.
+        let log_det = 2.0
+            * factor
+                .diagonal()
+                .iter()
+                .zip(&ridge)
+                .map(|(root, ridge)| (root / ridge.sqrt()).ln())
+                .sum::<f64>();
+        Ok(Self { lambda, ridge, precision, factor, estimate, log_det })
+    }
+
+    /// λ of each column.
+    pub(crate) fn ridge(&self) -> &Vector {
+        &self.ridge
     }
 
     /// Number of features d.
@@ -62,12 +83,7 @@ impl Offline {
     /// β_off(δ) = σ √(log det(G_off / λ) + 2 log(1/δ)) + √λ S          (Proposition 1)
     /// ```
     pub fn radius(&self, noise: f64, norm_bound: f64, delta: f64) -> f64 {
-        ridge_radius(noise, self.log_det, delta) + self.ridge.sqrt() * norm_bound
-    }
-
-    /// The diagonal of G_off⁻¹. O(d³).
-    pub(crate) fn variances(&self) -> Vec<f64> {
-        dense::inverse_diagonal(&self.factor)
+        ridge_radius(noise, self.log_det, delta) + self.lambda.sqrt() * norm_bound
     }
 
     /// G_off⁻¹.

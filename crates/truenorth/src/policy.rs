@@ -40,6 +40,8 @@ use crate::statistic::RidgeStatistic;
 pub struct Policy {
     given: Given,
     pub(crate) counts: Counts,
+    /// What they were when this season began.
+    pub(crate) before: Counts,
     pub(crate) family: Family,
     board: Scoreboard,
 }
@@ -60,16 +62,28 @@ pub(crate) enum Family {
 pub(crate) struct Turn<'a> {
     pub(crate) given: &'a Given,
     pub(crate) actions: Actions<'a>,
-    /// This round, counted from 1.
+    /// This round, counted from 1, of its season.
     pub(crate) round: u64,
-    /// Rewards so far.
+    /// Rewards of this season so far.
     pub(crate) rewards: u64,
+    /// What the belief has spent in this season.
+    pub(crate) spent: f64,
+    /// This round, counted from 1, of all.
+    pub(crate) dice: u64,
 }
 
-impl Turn<'_> {
-    /// t/d.
+impl<'a> Turn<'a> {
+    fn new(given: &'a Given, actions: Actions<'a>, counts: &Counts, before: &Counts) -> Self {
+        let dice = counts.rounds + 1;
+        let (round, rewards) = (dice - before.rounds, counts.rewards - before.rewards);
+        Self { given, actions, round, rewards, spent: counts.spent - before.spent, dice }
+    }
+
+    /// t/d, where t counts no more rounds than are remembered.
     pub(crate) fn rounds_per_feature(&self) -> f64 {
-        self.round as f64 / self.given.settings.dimension as f64
+        let Settings { half_life, dimension, .. } = &self.given.settings;
+        let remembered = half_life.map_or(f64::INFINITY, |rounds| rounds / std::f64::consts::LN_2);
+        (self.round as f64).min(remembered) / *dimension as f64
     }
 }
 
@@ -81,6 +95,16 @@ pub(crate) struct Played {
     pub(crate) layer: u32,
     pub(crate) propensity: f64,
     pub(crate) conflicts: usize,
+    /// What was spent, and whether nothing was left to spend.
+    pub(crate) price: f64,
+    pub(crate) forced: bool,
+}
+
+impl Played {
+    /// This candidate, for certain, by a policy without layers.
+    pub(crate) fn at(position: usize, rule: PlayRule) -> Self {
+        Self { position, rule, layer: 0, propensity: 1.0, conflicts: 0, price: 0.0, forced: false }
+    }
 }
 
 /// Read-only view of one layer's path.
@@ -94,11 +118,11 @@ pub struct LayerView<'a> {
     /// log det(A + W) - log det W of the pooled or warm branch, or of `A + λI` without one.
     pub log_det_growth: f64,
     /// The branch that knows most first.
-    pub(crate) branches: [Option<&'a Precision>; 3],
+    pub(crate) branches: [Option<&'a Precision>; 2],
 }
 
 impl<'a> LayerView<'a> {
-    pub(crate) fn new(plays: u64, data: &'a RidgeStatistic, branches: [Option<&'a Precision>; 3]) -> Self {
+    pub(crate) fn new(plays: u64, data: &'a RidgeStatistic, branches: [Option<&'a Precision>; 2]) -> Self {
         let log_det_growth = branches.iter().flatten().next().map_or(0.0, |known| known.log_det_growth());
         Self { plays, data, log_det_growth, branches }
     }
@@ -119,10 +143,10 @@ impl Family {
         match self {
             Self::Confidence(policy) => policy.layers.iter().map(Layer::view).collect(),
             Self::Posterior(Posterior { data, precision, alone, .. }) => {
-                one(data, [Some(precision), alone.as_ref(), None])
+                one(data, [Some(precision), alone.as_ref()])
             }
-            Self::Offline(Favourite { data, logs }) => one(data, [Some(logs), None, None]),
-            Self::Arms(Arms { data }) => one(data, [None; 3]),
+            Self::Offline(Favourite { data, logs }) => one(data, [Some(logs), None]),
+            Self::Arms(Arms { data }) => one(data, [None; 2]),
         }
     }
 
@@ -147,26 +171,40 @@ impl Policy {
     }
 
     pub(crate) fn new(settings: Settings) -> Result<Self> {
+        Self::with_belief(settings, |belief| belief)
+    }
+
+    fn with_belief(settings: Settings, change: impl Fn(Belief) -> Belief) -> Result<Self> {
         let (given, belief) = Given::new(settings)?;
         let family = match (&given.settings.method, given.settings.method.intervals()) {
             (_, Some(intervals)) => Family::Confidence(Confidence::new(&given, intervals)?),
             (&Method::Posterior { prior, .. }, _) => {
-                Family::Posterior(Posterior::new(&given, prior, belief)?)
+                Family::Posterior(Posterior::new(&given, prior, belief.map(change))?)
             }
             (Method::Arms, _) => Family::Arms(Arms { data: RidgeStatistic::new(given.settings.dimension)? }),
             _ => Family::Offline(Favourite::new(&given)?),
         };
-        Ok(Self { given, counts: Counts::default(), family, board: Scoreboard::default() })
+        let (counts, before, board) = Default::default();
+        Ok(Self { given, counts, before, family, board })
     }
 
     /// A policy whose state comes from elsewhere.
-    pub(crate) fn with_state(settings: Settings, counts: Counts, family: Family) -> Result<Self> {
+    pub(crate) fn with_state(
+        settings: Settings,
+        counts: Counts,
+        before: Counts,
+        family: Family,
+    ) -> Result<Self> {
         let damaged = |reason: String| Error::SnapshotDamaged { reason };
         let fresh = Self::new(settings).map_err(|error| damaged(error.to_string()))?;
         if !family.fits(&fresh.family, fresh.given.settings.dimension) {
             return Err(damaged("its parts do not fit together".to_owned()));
         }
-        Ok(Self { counts, family, ..fresh })
+        let began = before.rounds <= counts.rounds && before.rewards <= counts.rewards;
+        if !(began && before.spent <= counts.spent) {
+            return Err(damaged("its counts do not fit together".to_owned()));
+        }
+        Ok(Self { counts, before, family, ..fresh })
     }
 
     /// Chooses an action.
@@ -178,7 +216,8 @@ impl Policy {
     pub fn choose_explained(&mut self, actions: Actions<'_>) -> Result<(Choice, Explanation)> {
         let mut layers = Vec::new();
         let choice = self.decide(actions, Some(&mut layers))?;
-        Ok((choice, Explanation { round: choice.decision.round, action: choice.action, layers }))
+        let Counts { spent, .. } = self.counts;
+        Ok((choice, Explanation { round: choice.decision.round, action: choice.action, layers, spent }))
     }
 
     fn decide(
@@ -186,12 +225,16 @@ impl Policy {
         actions: Actions<'_>,
         mut story: Option<&mut Vec<LayerExplanation>>,
     ) -> Result<Choice> {
-        let Self { given, counts, family, board } = self;
+        if self.given.settings.season.is_some_and(|season| self.counts.rounds - self.before.rounds >= season)
+        {
+            self.renew()?;
+        }
+        let Self { given, counts, before, family, board } = self;
         check::length("a feature vector", given.settings.dimension, actions.dimension())?;
         let round = counts.rounds + 1;
-        let turn = Turn { given, actions, round, rewards: counts.rewards };
+        let turn = Turn::new(given, actions, counts, before);
         board.all_candidates(actions.count());
-        let Played { position, rule, layer, propensity, conflicts } = match family {
+        let Played { position, rule, layer, propensity, conflicts, price, forced } = match family {
             Family::Confidence(policy) => policy.choose(turn, board, story.as_deref_mut())?,
             Family::Posterior(policy) => policy.choose(turn, board)?,
             Family::Offline(policy) => policy.choose(turn, board),
@@ -205,6 +248,8 @@ impl Policy {
         counts.rounds = round;
         counts.conflicts += conflicts as u64;
         counts.informed += u64::from(interval.branch != Branch::Online);
+        counts.spent += price;
+        counts.forced += u64::from(forced);
         Ok(Choice {
             decision: Decision { round, layer },
             action: interval.action,
@@ -230,9 +275,10 @@ impl Policy {
         if !(1..=rounds).contains(&round) || layer > last_layer {
             return Err(Error::UnknownDecision { round, layer, rounds, last_layer });
         }
+        let level = self.given.level;
         match &mut self.family {
-            Family::Confidence(policy) => policy.learn(layer, features, reward, &mut self.board),
-            Family::Posterior(policy) => policy.learn(features, reward, &mut self.board),
+            Family::Confidence(policy) => policy.learn(layer, features, (reward, level), &mut self.board),
+            Family::Posterior(policy) => policy.learn(features, reward, level, &mut self.board),
             Family::Offline(Favourite { data, .. }) | Family::Arms(Arms { data }) => {
                 data.add(features, reward);
             }
@@ -241,15 +287,37 @@ impl Policy {
         Ok(())
     }
 
+    /// Starts a new season: all that is known so far becomes its logs, and how much of that still holds is learned from
+    /// the rewards to come. Rewards of earlier decisions may still come; they count for the new season.
+    ///
+    /// For a step in the world that somebody knows of (a new price list, a new site), or, with
+    /// [`Settings::season`], every so many rounds. Only `truenorth` and `truenorth-sampling` can doubt what they know.
+    pub fn renew(&mut self) -> Result<()> {
+        let known = match &mut self.family {
+            Family::Posterior(policy) => policy.known(&self.given)?,
+            _ => None,
+        };
+        let Some(logs) = known else {
+            return Err(Error::Incompatible {
+                first: "a new season",
+                second: "a policy that never doubts its logs",
+            });
+        };
+        let settings = Settings { logs, discount: 1.0, ..self.given.settings.clone() };
+        let Self { given, family, .. } = Self::with_belief(settings, Belief::owned)?;
+        (self.given, self.family, self.before) = (given, family, self.counts);
+        Ok(())
+    }
+
     /// Every action's interval at one layer, as the next round would start from it.
     pub fn intervals(&self, layer: u32, actions: Actions<'_>) -> Result<Vec<ActionInterval>> {
-        let Self { given, counts, .. } = self;
+        let Self { given, counts, before, .. } = self;
         check::length("a feature vector", given.settings.dimension, actions.dimension())?;
         if layer > self.last_layer() {
             let value = f64::from(layer);
             return Err(Error::Parameter { name: "layer", range: "at most the last layer", value });
         }
-        let turn = Turn { given, actions, round: counts.rounds + 1, rewards: counts.rewards };
+        let turn = Turn::new(given, actions, counts, before);
         let mut board = Scoreboard::default();
         board.all_candidates(actions.count());
         match &self.family {
@@ -276,6 +344,12 @@ impl Policy {
         self.belief().map_or(self.given.noise, Belief::noise)
     }
 
+    /// What all rewards have in common that no feature explains, as of the last fit. It ranks no action, so it is in no
+    /// interval: add it to a mean to predict a reward. 0 where rewards are taken as they are.
+    pub fn level(&self) -> f64 {
+        self.belief().map_or(self.given.level, |belief| belief.levels()[0])
+    }
+
     /// S in force: as told, or twice the length of the logs' estimate.
     pub fn norm_bound(&self) -> f64 {
         self.given.norm_bound
@@ -283,7 +357,7 @@ impl Policy {
 
     /// Probability that the logs hold but for a drift in some directions, as an adaptive posterior sees it.
     pub fn logs_hold(&self) -> Option<f64> {
-        self.belief().map(Belief::logs)
+        self.belief().map(|belief| 1.0 - belief.void())
     }
 
     /// The logs' regression.
@@ -307,7 +381,7 @@ impl Policy {
             Family::Confidence(policy) => policy.certificate.as_ref(),
             _ => None,
         };
-        learned.or(self.given.settings.certificate.as_ref())
+        learned.or(self.given.certificate.as_ref())
     }
 
     /// Rounds, rewards, conflicts.

@@ -11,12 +11,15 @@
 //! | told | σ² (σ² G_off⁻¹ + ρ² M⁻¹)⁻¹ and θ_off |
 //! | adaptive | the mixture of the [`belief`](crate::belief), fitted anew now and then |
 
-use crate::belief::{Belief, Neglect, Rechecks};
+use rand::RngExt as _;
+
+use crate::belief::{Belief, Budget, Gaussian, Neglect, PRICED, is_recheck};
 use crate::branch::{Branch, Radius};
 use crate::confidence::discounted_weight;
+use crate::dense::Vector;
 use crate::error::{Error, Result};
 use crate::explain::PlayRule;
-use crate::explore::{self, Draws};
+use crate::explore::{self, Dice, Draws};
 use crate::given::Given;
 use crate::policy::{Played, Turn};
 use crate::precision::Precision;
@@ -26,6 +29,12 @@ use crate::statistic::RidgeStatistic;
 
 /// Neglect from which on a recheck plays the favourite of live data.
 const NEGLECTED: f64 = 4.0;
+/// Exploration scale of a recheck.
+const RECHECKED: f64 = 0.5;
+/// Live data fades in steps of this share of its half-life, at least.
+const STEP: f64 = 0.125;
+/// Share of the rounds that sampling leaves to any action that may be the best, at most.
+const FLOOR: f64 = 0.05;
 
 /// The state of a policy of this family.
 #[derive(Debug, Clone)]
@@ -35,83 +44,147 @@ pub(crate) struct Posterior {
     pub(crate) data: RidgeStatistic,
     /// What is acted on.
     pub(crate) precision: Precision,
-    /// Live data alone, which rechecks ask.
+    /// Live data alone, where the belief rests on logs as well.
     pub(crate) alone: Option<Precision>,
     /// What is learned about the logs, or about noise and scale.
     pub(crate) belief: Option<Belief>,
+    /// The round of the last fit.
+    fitted: u64,
+    /// Whether the belief has spent its budget.
+    overdrawn: bool,
+    /// Room that decisions reuse; no state lives here.
     #[cfg_attr(feature = "serde", serde(skip))]
-    room: Room,
+    draws: Draws,
+    /// Actions that may be the best, as of the last price.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    possible: Vec<usize>,
 }
 
-/// Room that decisions reuse; no state lives here.
-#[derive(Debug, Clone, Default)]
-struct Room {
-    draws: Draws,
-    rechecks: Rechecks,
+/// What live data alone says of a round.
+struct Priced {
+    /// The action with the largest upper end.
+    safe: usize,
+    /// What an action may lose against it, in σ.
+    price: f64,
+    /// What the belief may have spent so far, in σ.
+    allowed: f64,
 }
 
 impl Posterior {
     pub(crate) fn new(given: &Given, prior: Prior, belief: Option<Belief>) -> Result<Self> {
-        let (dimension, ridge) = (given.settings.dimension, given.offline.ridge());
-        let data = RidgeStatistic::new(dimension)?;
+        let data = RidgeStatistic::new(given.settings.dimension)?;
         let assembled = |weight| Precision::assemble(weight, given.offline.estimate(), &data, &[]);
-        let precision = match (prior, &given.settings.certificate) {
-            (Prior::Ridge | Prior::Adaptive, _) => Precision::ridge(dimension, ridge),
+        let precision = match (prior, &given.certificate) {
+            (Prior::Ridge | Prior::Adaptive, _) => Precision::ridge(&given.ridge),
             (Prior::Told, Some(told)) => assembled(&discounted_weight(given, told, given.noise)?)?,
             (Prior::Warm | Prior::Told, _) => assembled(given.offline.precision_matrix())?,
         };
-        let alone = (prior == Prior::Adaptive).then(|| Precision::ridge(dimension, ridge));
-        let mut policy = Self { prior, data, precision, alone, belief, room: Room::default() };
-        policy.fit(given, 1)?;
+        let logs = given.logs().weight() > 0.0;
+        let alone = (prior == Prior::Adaptive && logs).then(|| precision.clone());
+        let (draws, possible) = Default::default();
+        let mut policy =
+            Self { prior, data, precision, alone, belief, fitted: 0, overdrawn: false, draws, possible };
+        policy.fit(given, 0, 0)?;
         Ok(policy)
     }
 
     pub(crate) fn choose(&mut self, turn: Turn<'_>, board: &mut Scoreboard) -> Result<Played> {
-        let Turn { given, actions, round, rewards } = turn;
+        let Turn { given, actions, round, rewards, .. } = turn;
         let settings = &given.settings;
         let Method::Posterior { explore, .. } = settings.method else { unreachable!("of this family") };
-        if round > 1 && self.belief.as_ref().is_some_and(|belief| belief.is_due(rewards)) {
-            match self.fit(given, round) {
+        let faded = settings.half_life.is_some_and(|rounds| (round - self.fitted) as f64 >= STEP * rounds);
+        let look = |belief: &mut Belief| belief.is_due((round, rewards), actions, given.logs());
+        if self.belief.as_mut().is_some_and(look) || faded {
+            match self.fit(given, round, rewards) {
                 // Features of wildly different sizes can make a precision singular by rounding. What was
                 // believed before stays in force, and follows each reward.
                 Ok(()) | Err(Error::NotPositiveDefinite { .. }) => {}
                 failed => failed?,
             }
         }
-        let recheck = explore == Explore::Ucb && self.alone.is_some() && self.room.rechecks.is_due(round);
-        self.score(turn, recheck || explore == Explore::Sampling, board);
-        let deviation = settings.exploration_scale * self.noise(given);
-        let generator = || explore::generator(settings.seed, round);
-        let (rule, (position, propensity)) = match explore {
+        let dice = || explore::generator(settings.seed, turn.dice);
+        let budgeted = self.prior == Prior::Adaptive;
+        match explore {
+            Explore::Ucb if budgeted => Ok(self.choose_believed(turn, &mut dice(), board)),
             Explore::Ucb => {
-                let rechecked = if recheck { self.recheck(turn, board) } else { None };
-                let position = rechecked.or_else(|| board.largest_index()).unwrap_or(0);
-                (PlayRule::LargestIndex, (position, 1.0))
+                self.score(turn, false, board);
+                Ok(Played::at(board.largest_index().unwrap_or(0), PlayRule::LargestIndex))
             }
             Explore::Sampling => {
-                let draws = &mut self.room.draws;
-                let played = draws.play(&self.precision, deviation, &board.panels, &mut generator());
-                (PlayRule::Sampled, played)
+                self.score(turn, true, board);
+                let (mut dice, deviation) = (dice(), settings.exploration_scale * self.noise(given));
+                let position = self.draws.play(&self.precision, deviation, &board.panels, &mut dice);
+                if budgeted {
+                    return Ok(self.sample_believed(turn, position, &mut dice, board));
+                }
+                let propensity = self.draws.share(position);
+                Ok(Played { propensity, ..Played::at(position, PlayRule::Sampled) })
             }
             Explore::Epsilon(epsilon) => {
+                self.score(turn, false, board);
                 let favourite = board.largest_mean().unwrap_or(0);
-                let played = explore::epsilon_greedy(epsilon, favourite, actions.count(), &mut generator());
-                (PlayRule::Epsilon(epsilon), played)
+                let (position, propensity) =
+                    explore::epsilon_greedy(epsilon, favourite, actions.count(), &mut dice());
+                Ok(Played { propensity, ..Played::at(position, PlayRule::Epsilon(epsilon)) })
             }
-        };
-        Ok(Played { position, rule, layer: 0, propensity, conflicts: 0 })
+        }
     }
 
-    pub(crate) fn learn(&mut self, features: &[f64], reward: f64, board: &mut Scoreboard) {
-        self.data.add(features, reward);
-        if let Some(alone) = &mut self.alone {
-            alone.update(features, reward, &mut board.carried);
+    /// The largest index of the belief, or what live data alone is asked for: a probe, a recheck, a round beyond the
+    /// budget.
+    fn choose_believed(&mut self, turn: Turn<'_>, dice: &mut Dice, board: &mut Scoreboard) -> Played {
+        let probe = self.alone.is_some() && self.belief.as_mut().is_some_and(Belief::probe);
+        let recheck = self.alone.is_some() && (probe || is_recheck(turn.round));
+        let weight = if self.overdrawn { 1 } else { PRICED };
+        let priced = dice.random_range(0..weight) == 0;
+        self.score(turn, recheck || priced, board);
+        let position = board.largest_index().unwrap_or(0);
+        let asked = if recheck { self.live_favourite(turn, probe, board) } else { None };
+        let mut played = match asked {
+            Some(favourite) => Played::at(favourite, PlayRule::LiveFavourite),
+            None => Played::at(position, PlayRule::LargestIndex),
+        };
+        if priced {
+            let priced = self.price(turn, played.position, board);
+            self.overdrawn = turn.spent > priced.allowed;
+            if self.overdrawn {
+                played = Played { forced: true, ..Played::at(priced.safe, PlayRule::Forced) };
+            } else {
+                played.price = weight as f64 * priced.price;
+            }
         }
-        // The belief knows of a level that is no feature's.
-        let level = self.belief.as_ref().map_or(0.0, Belief::level);
+        played
+    }
+
+    /// The favourite of a draw, or sometimes any action that live data has not ruled out.
+    fn sample_believed(
+        &mut self,
+        turn: Turn<'_>,
+        drawn: usize,
+        dice: &mut Dice,
+        board: &mut Scoreboard,
+    ) -> Played {
+        let floor = FLOOR.min(turn.rounds_per_feature().recip().sqrt());
+        let Priced { safe, price, allowed } = self.price(turn, drawn, board);
+        let possible = &self.possible;
+        let forced = turn.spent > allowed;
+        let (favourite, rule) = if forced { (safe, PlayRule::Forced) } else { (drawn, PlayRule::Sampled) };
+        let any = dice.random::<f64>() < floor;
+        let position = if any { possible[dice.random_range(0..possible.len())] } else { favourite };
+        let share = if forced { f64::from(u8::from(position == safe)) } else { self.draws.share(position) };
+        let chance = if possible.contains(&position) { (possible.len() as f64).recip() } else { 0.0 };
+        let propensity = (1.0 - floor) * share + floor * chance;
+        let price = if forced { 0.0 } else { price };
+        Played { propensity, price, forced, ..Played::at(position, rule) }
+    }
+
+    pub(crate) fn learn(&mut self, features: &[f64], reward: f64, level: f64, board: &mut Scoreboard) {
+        self.data.add(features, reward);
+        // A belief knows of a level that is no feature's.
+        let [level, alone] = self.belief.as_ref().map_or([level; 2], Belief::levels);
         self.precision.update(features, reward - level, &mut board.carried);
-        if let Some(belief) = &mut self.belief {
-            belief.observe(features, reward);
+        if let Some(precision) = &mut self.alone {
+            precision.update(features, reward - alone, &mut board.carried);
         }
     }
 
@@ -124,7 +197,7 @@ impl Posterior {
             Prior::Ridge => (scoring, None, Branch::Online),
             Prior::Warm => (None, scoring, Branch::Warm),
             // A posterior that has given the logs up rests on live data.
-            _ if self.belief.as_ref().is_some_and(|belief| belief.logs() < 0.5) => {
+            _ if self.belief.as_ref().is_some_and(|belief| belief.void() > 0.5) => {
                 (None, scoring, Branch::Online)
             }
             _ => (None, scoring, Branch::Pooled),
@@ -133,12 +206,14 @@ impl Posterior {
         board.neglect = Some(Neglect { rounds: turn.rounds_per_feature(), norm, scale });
     }
 
-    /// The neglected action that live data alone would play. The actions are those that were scored last.
-    fn recheck(&self, turn: Turn<'_>, board: &mut Scoreboard) -> Option<usize> {
-        let noise = self.noise(turn.given);
-        let neglect = Neglect { rounds: turn.rounds_per_feature(), norm: noise, scale: 1.0 };
-        let radius = Radius { norm: noise, ..Radius::default() };
+    /// The action that live data alone would play; in a recheck only if it is neglected. The actions are those that were
+    /// scored last.
+    fn live_favourite(&self, turn: Turn<'_>, probe: bool, board: &mut Scoreboard) -> Option<usize> {
+        let scale = if probe { turn.given.settings.exploration_scale } else { RECHECKED };
+        let norm = scale * self.noise(turn.given);
+        let neglect = Neglect { rounds: turn.rounds_per_feature(), norm, scale };
         let count = board.candidates.len();
+        let radius = Radius { norm, ..Radius::default() };
         let scores = board.aside(turn.actions.dimension(), self.alone.as_ref()?, radius);
         let mut favourite: Option<(usize, f64, f64)> = None;
         for action in 0..count {
@@ -148,16 +223,57 @@ impl Posterior {
                 favourite = Some((action, index, neglect.of(radius)));
             }
         }
-        favourite.filter(|favourite| favourite.2 > NEGLECTED).map(|favourite| favourite.0)
+        favourite.filter(|favourite| probe || favourite.2 > NEGLECTED).map(|favourite| favourite.0)
+    }
+
+    /// What it may cost to play this one of the actions that were scored last, by live data alone; see
+    /// [`Budget`].
+    fn price(&mut self, turn: Turn<'_>, position: usize, board: &mut Scoreboard) -> Priced {
+        let Turn { given, actions, round, .. } = turn;
+        let live = self.alone.as_ref().unwrap_or(&self.precision);
+        let settings = &given.settings;
+        let noise = self.noise(given);
+        let budget = Budget::new(live.log_det_growth(), settings.delta, settings.dimension, round);
+        let count = board.candidates.len();
+        let radius = Radius { norm: budget.radius * noise, ..Radius::default() };
+        let scores = board.aside(settings.dimension, live, radius);
+        let upper = |k: usize| scores.mean[k] + scores.statistical[k];
+        let lower = |k: usize| scores.mean[k] - scores.statistical[k];
+        let (mut safe, mut best) = (0, f64::NEG_INFINITY);
+        for k in 0..count {
+            safe = if upper(k) > upper(safe) { k } else { safe };
+            best = best.max(lower(k));
+        }
+        self.possible.clear();
+        self.possible.extend((0..count).filter(|&k| upper(k) >= best));
+        let farthest = |k: usize| self.belief.as_ref().map_or(0.0, |belief| belief.farthest(actions.row(k)));
+        let longest = (0..count).map(farthest).fold(0.0, f64::max);
+        let price = (upper(safe) - lower(position)).min(longest + farthest(position)).max(0.0);
+        Priced { safe, price: price / noise, allowed: budget.allowed }
     }
 
     /// Fits the belief anew, where there is one. O(d³).
-    fn fit(&mut self, given: &Given, round: u64) -> Result<()> {
-        if let Some(belief) = &mut self.belief {
-            let found = belief.fit(&given.settings.logs, &given.offline, &self.data, round)?;
-            self.precision = Precision::from_belief(&found.mean, &found.covariance, belief.noise().powi(2))?;
+    fn fit(&mut self, given: &Given, round: u64, rewards: u64) -> Result<()> {
+        let Some(belief) = &mut self.belief else { return Ok(()) };
+        if let Some(half_life) = given.settings.half_life {
+            self.data = self.data.weighted(0.5f64.powf((round - self.fitted) as f64 / half_life));
         }
+        self.fitted = round;
+        let found = belief.fit(given.logs(), &self.data, rewards)?;
+        let precision = |believed: &Gaussian| Precision::from_belief(believed, belief.noise().powi(2));
+        self.precision = precision(&found.belief)?;
+        self.alone = found.alone.as_ref().map(precision).transpose()?;
         Ok(())
+    }
+
+    /// All that is known so far, as logs; nothing where the logs are never doubted.
+    pub(crate) fn known(&mut self, given: &Given) -> Result<Option<RidgeStatistic>> {
+        let Some(belief) = self.belief.as_ref().filter(|_| self.prior == Prior::Adaptive) else {
+            return Ok(None);
+        };
+        let weight = given.logs().weight() + self.data.weight();
+        let estimate = Vector::from_vec(self.precision.estimate());
+        Ok(Some(belief.imagined(weight, &self.precision.inverse(), &estimate)?))
     }
 
     /// σ in force.

@@ -20,6 +20,7 @@
 //!
 //! The estimate is never corrected by a gain that has lost its digits: z does without one.
 
+use crate::belief::Gaussian;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::kernel::{self, Absorb, Carried};
@@ -45,9 +46,10 @@ pub(crate) struct Precision {
 const LARGEST_GROWTH: f64 = 1e50;
 
 impl Precision {
-    /// `W = λI`, `θ₀ = 0`.
-    pub(crate) fn ridge(dimension: usize, ridge: f64) -> Self {
-        Self::new(Triangle::scaled_identity(dimension, ridge.sqrt().recip()), vec![0.0; dimension])
+    /// `W = diag λ`, `θ₀ = 0`.
+    pub(crate) fn ridge(ridge: &Vector) -> Self {
+        let entry = |i: usize, j: usize| if i == j { ridge[i].sqrt().recip() } else { 0.0 };
+        Self::new(Triangle::from_fn(ridge.len(), entry), vec![0.0; ridge.len()])
     }
 
     fn new(factor: Triangle, whitened_estimate: Vec<f64>) -> Self {
@@ -75,18 +77,19 @@ impl Precision {
         Ok(assembled.with_maps(maps))
     }
 
-    /// A Gaussian belief N(mean, covariance) about the live parameter: `V = σ² covariance⁻¹`. O(d³).
-    pub(crate) fn from_belief(mean: &Vector, covariance: &Matrix, variance: f64) -> Result<Self> {
+    /// A Gaussian belief about the live parameter: `V = σ² covariance⁻¹`. O(d³).
+    pub(crate) fn from_belief(belief: &Gaussian, variance: f64) -> Result<Self> {
         // L is lower triangular with LᵀL = V⁻¹; the Cholesky factor of V⁻¹ turned by 180° is Lᵀ, turned.
         let turned = |matrix: &Matrix| {
             let last = matrix.nrows() - 1;
             Matrix::from_fn(matrix.nrows(), matrix.ncols(), |i, j| matrix[(last - i, last - j)])
         };
-        let inverse = covariance / variance;
+        let inverse = &belief.covariance / variance;
         let factor = turned(&dense::cholesky("the covariance of the belief", &turned(&inverse))?).transpose();
-        let mut whitened = mean.clone();
+        let mut whitened = belief.mean.clone();
         factor.tr_solve_lower_triangular_mut(&mut whitened);
-        Ok(Self::new(Triangle::from_matrix(&factor), whitened.as_slice().to_vec()))
+        let fresh = Self::new(Triangle::from_matrix(&factor), whitened.as_slice().to_vec());
+        Ok(Self { log_det_growth: belief.growth, ..fresh })
     }
 
     /// The same state with other maps N, whose `‖N V⁻¹ x‖` is tracked. O(d³).
@@ -126,6 +129,12 @@ impl Precision {
             }
         }
         estimate
+    }
+
+    /// V⁻¹ = LᵀL. O(d³).
+    pub(crate) fn inverse(&self) -> Matrix {
+        let factor = self.factor.to_triangular();
+        factor.tr_mul(&factor)
     }
 
     /// log det V - log det W.

@@ -13,8 +13,8 @@ pub enum Preset {
     /// Ours, for practice: one posterior of logs and live data in which each direction of the logs counts as
     /// far as live rewards bear it out. Needs to be told nothing.
     TrueNorth,
-    /// Ours, with confidence widths: flat, both branches, discounted pooling, adaptive certificate. The part of
-    /// a width that stands for noise is guaranteed, the part that stands for drift is learned.
+    /// Ours, with confidence widths: flat, both branches, discounted pooling, under a certificate that you give; without
+    /// one, drift may be as long as twice the norm bound.
     TrueNorthConfidence,
     /// [`TrueNorth`](Self::TrueNorth) by posterior sampling, so that its decisions can be evaluated off-policy.
     TrueNorthSampling,
@@ -26,6 +26,10 @@ pub enum Preset {
     EllipsoidalMinUcb3d,
     /// Layered, logs and live data treated alike.
     WarmSupLinUcb,
+    /// [`LinUcb`](Self::LinUcb) on logs and live data alike.
+    WarmLinUcb,
+    /// [`Greedy`](Self::Greedy) on logs and live data alike.
+    WarmGreedy,
     /// The offline estimate for ever.
     OfflineOnly,
     /// Layered, full pooling, fixed certificate, no online fallback.
@@ -49,6 +53,9 @@ const EPSILON: f64 = 0.05;
 
 const LEARNED: Drift = Drift::Learned(Epochs::Doubling);
 
+const CONFIDENCE: Method =
+    Method::Flat(Intervals::Pooled { pooling: Pooling::Discounted, drift: Drift::Told, fallback: true });
+
 const fn pooled(drift: Drift, fallback: bool) -> Method {
     Method::Layered(Intervals::Pooled { pooling: Pooling::Full, drift, fallback })
 }
@@ -61,12 +68,14 @@ impl Preset {
     /// Name, factor on every radius and method of each preset, in their order.
     const TABLE: &[(Self, &'static str, f64, Method)] = &[
         (Self::TrueNorth, "truenorth", 0.2, posterior(Prior::Adaptive, Explore::Ucb)),
-        (Self::TrueNorthConfidence, "truenorth-confidence", 1.0, Method::Adaptive { fallback: true }),
-        (Self::TrueNorthSampling, "truenorth-sampling", 0.4, posterior(Prior::Adaptive, Explore::Sampling)),
+        (Self::TrueNorthConfidence, "truenorth-confidence", 1.0, CONFIDENCE),
+        (Self::TrueNorthSampling, "truenorth-sampling", 1.0, posterior(Prior::Adaptive, Explore::Sampling)),
         (Self::SupLinUcb, "suplinucb", 1.0, Method::Layered(Intervals::Online)),
         (Self::EllipsoidalMinUcb, "ellipsoidal-minucb", 1.0, pooled(Drift::Told, true)),
         (Self::EllipsoidalMinUcb3d, "ellipsoidal-minucb-3d", 1.0, pooled(LEARNED, true)),
         (Self::WarmSupLinUcb, "warm-suplinucb", 1.0, Method::Layered(Intervals::Warm)),
+        (Self::WarmLinUcb, "warm-lin-ucb", 1.0, posterior(Prior::Warm, Explore::Ucb)),
+        (Self::WarmGreedy, "warm-greedy", 0.0, posterior(Prior::Warm, Explore::Ucb)),
         (Self::OfflineOnly, "offline-only", 1.0, Method::Offline),
         (Self::PooledOnly, "pooled-only", 1.0, pooled(Drift::Told, false)),
         (Self::Oful, "oful", 1.0, Method::Flat(Intervals::Online)),

@@ -15,7 +15,7 @@ const BLOCK: usize = 1024;
 /// Columns of a tile: 4 x 4 sums and 8 columns fit the vector registers.
 const TILE: usize = 4;
 
-/// `Σ c_i c_j` over rows, for all pairs of columns: laid out as a [`RidgeStatistic`](crate::RidgeStatistic) keeps them,
+/// `Σ c_i c_j` over rows, for all pairs of columns, and `Σ c_i⁴`, which tells their units: laid out as a [`RidgeStatistic`](crate::RidgeStatistic) keeps them,
 /// which is [made of them](crate::RidgeStatistic::from_products).
 ///
 /// ```
@@ -27,20 +27,43 @@ const TILE: usize = 4;
 /// assert_eq!((products.get(0, 0), products.get(0, 1), products.get(1, 1)), (14.0, -2.0, 10.0));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "Unchecked"))]
 pub struct CrossProducts {
     sums: Triangle,
+    fourths: Vec<f64>,
+}
+
+/// Sums as they were read, which may have come from anywhere.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Unchecked {
+    sums: Triangle,
+    fourths: Vec<f64>,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Unchecked> for CrossProducts {
+    type Error = crate::error::Error;
+
+    fn try_from(Unchecked { sums, fourths }: Unchecked) -> crate::error::Result<Self> {
+        crate::check::length("the list of fourth powers", sums.dimension, fourths.len())?;
+        Ok(Self { sums, fourths })
+    }
 }
 
 impl CrossProducts {
     /// The sums of no rows of this many columns.
     pub fn new(width: usize) -> Self {
-        Self { sums: Triangle::zeros(width) }
+        Self { sums: Triangle::zeros(width), fourths: vec![0.0; width] }
     }
 
-    /// Sums that are known: `sum` is asked for row after row, up to the diagonal.
-    pub fn from_fn(width: usize, sum: impl FnMut(usize, usize) -> f64) -> Self {
-        Self { sums: Triangle::from_fn(width, sum) }
+    /// Sums that are known: `sum` is asked for row after row, up to the diagonal, `fourth` for each `Σ c_i⁴`.
+    pub fn from_fn(
+        width: usize,
+        sum: impl FnMut(usize, usize) -> f64,
+        fourth: impl FnMut(usize) -> f64,
+    ) -> Self {
+        Self { sums: Triangle::from_fn(width, sum), fourths: (0..width).map(fourth).collect() }
     }
 
     /// Number of columns.
@@ -57,9 +80,19 @@ impl CrossProducts {
         self.sums.get(i.max(j), i.min(j))
     }
 
+    /// `Σ c_i⁴`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such column.
+    pub fn fourth(&self, i: usize) -> f64 {
+        self.fourths[i]
+    }
+
     /// Adds columns that were 0 so far.
     pub fn grow(&mut self, width: usize) {
         self.sums.grow(width);
+        self.fourths.resize(self.sums.dimension, 0.0);
     }
 
     /// Adds rows that are given column by column.
@@ -69,7 +102,8 @@ impl CrossProducts {
     /// If there are more or fewer columns than sums, or if their lengths differ.
     pub fn add_columns(&mut self, columns: &[&[f64]]) {
         assert_eq!(columns.len(), self.width(), "one slice for each column");
-        kernel::run(&mut AddColumns { columns, rows: length(columns), sums: &mut self.sums });
+        let rows = length(columns);
+        kernel::run(&mut AddColumns { columns, rows, sums: &mut self.sums, fourths: &mut self.fourths });
     }
 
     /// Adds one row, given by its entries that are not 0, times a weight. O(entries²).
@@ -80,6 +114,7 @@ impl CrossProducts {
     pub fn add_row(&mut self, entries: &[(usize, f64)], weight: f64) {
         for (last, &(i, value)) in entries.iter().enumerate() {
             let weighted = weight * value;
+            self.fourths[i] += weighted * value * value * value;
             for &(j, other) in &entries[..=last] {
                 *self.sums.entry_mut(i.max(j), i.min(j)) += weighted * other;
             }
@@ -90,6 +125,7 @@ impl CrossProducts {
     pub fn add(&mut self, other: &Self) {
         self.grow(other.width());
         self.sums.add(&other.sums);
+        self.fourths.iter_mut().zip(&other.fourths).for_each(|(mine, theirs)| *mine += theirs);
     }
 
     /// Adds the sums of other rows; their column `i` is column `positions[i]` here.
@@ -99,15 +135,16 @@ impl CrossProducts {
     /// If there is no such column.
     pub fn merge(&mut self, other: &Self, positions: &[usize]) {
         for (i, &to) in positions.iter().enumerate() {
+            self.fourths[to] += other.fourths[i];
             for (j, &at) in positions[..=i].iter().enumerate() {
                 *self.sums.entry_mut(to.max(at), to.min(at)) += other.sums.get(i, j);
             }
         }
     }
 
-    /// All numbers, row after row of the lower triangle.
+    /// All numbers, row after row of the lower triangle, then the fourth powers.
     pub fn entries(&self) -> impl Iterator<Item = f64> {
-        self.sums.entries()
+        self.sums.entries().chain(self.fourths.iter().copied())
     }
 
     /// Squared length of the longest row of columns of one length: the largest `Σ c_i²`; 0 without rows.
@@ -166,6 +203,7 @@ struct AddColumns<'a> {
     columns: &'a [&'a [f64]],
     rows: usize,
     sums: &'a mut Triangle,
+    fourths: &'a mut [f64],
 }
 
 /// Four columns with four: a vector of partial sums for each pair.
@@ -176,7 +214,7 @@ impl WithSimd for &mut AddColumns<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let AddColumns { columns, rows, sums } = self;
+        let AddColumns { columns, rows, sums, fourths } = self;
         let groups = columns.len().div_ceil(TILE);
         let mut tiles: Vec<Tile<S>> = vec![[[simd.splat_f64s(0.0); TILE]; TILE]; groups * (groups + 1) / 2];
         // A block of rows of eight columns stays in the first-level cache while a tile goes over it.
@@ -184,6 +222,9 @@ impl WithSimd for &mut AddColumns<'_> {
             let end = (*rows).min(start + BLOCK);
             let mut rest = &mut tiles[..];
             for (i, left) in columns.chunks(TILE).enumerate() {
+                for (fourth, column) in fourths[i * TILE..].iter_mut().zip(left) {
+                    *fourth += fourth_powers(simd, &column[start..end]);
+                }
                 let (tiles, below) = rest.split_at_mut(i + 1);
                 rest = below;
                 match left.len() {
@@ -206,6 +247,18 @@ impl WithSimd for &mut AddColumns<'_> {
             }
         }
     }
+}
+
+/// Σ c⁴.
+#[inline(always)]
+fn fourth_powers<S: Simd>(simd: S, column: &[f64]) -> f64 {
+    let (vectors, rest) = S::as_simd_f64s(column);
+    let mut sum = simd.splat_f64s(0.0);
+    for &vector in vectors {
+        let square = simd.mul_f64s(vector, vector);
+        sum = simd.mul_add_f64s(square, square, sum);
+    }
+    simd.reduce_sum_f64s(sum) + rest.iter().map(|x| x.powi(4)).sum::<f64>()
 }
 
 /// Adds the products of a group of columns with all groups up to itself.
@@ -285,6 +338,8 @@ mod tests {
                 for j in 0..width {
                     let plain: f64 = columns[i].iter().zip(&columns[j]).map(|(a, b)| 2.0 * a * b).sum();
                     let found = products.get(i, j);
+                    let fourth: f64 = columns[i].iter().map(|a| 2.0 * a.powi(4)).sum();
+                    assert!((products.fourth(i) - fourth).abs() < 1e-11 * rows as f64);
                     assert!(
                         (found - plain).abs() < 1e-11 * rows as f64,
                         "{width} {rows} {i} {j}: {found} {plain}"
@@ -328,6 +383,6 @@ mod tests {
         let mut part = CrossProducts::new(2);
         part.add_row(&[(0, 2.0), (1, 3.0)], 1.0);
         whole.merge(&part, &[2, 0]);
-        assert!(whole.entries().eq([9.0, 0.0, 0.0, 6.0, 0.0, 4.0]));
+        assert!(whole.entries().eq([9.0, 0.0, 0.0, 6.0, 0.0, 4.0, 81.0, 0.0, 16.0]));
     }
 }

@@ -73,7 +73,7 @@ pub struct Choice {
     pub ucb: f64,
     /// Lower end of its interval.
     pub lcb: f64,
-    /// Its estimated reward, by the branch that set the UCB.
+    /// Its estimated reward, by the branch that set the UCB, without the [`level`](crate::Policy::level) of all rewards.
     pub mean: f64,
     /// Part of its radius that allows for drift: ρψ times the exploration scale, 0 where there is none.
     pub bias: f64,
@@ -110,7 +110,7 @@ pub struct Observation<'a> {
 }
 
 /// Counts of what a policy has done so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Counts {
@@ -124,6 +124,11 @@ pub struct Counts {
     pub conflicts: u64,
     /// Rounds whose chosen action got its UCB from the pooled, warm or offline branch.
     pub informed: u64,
+    /// What `truenorth` and `truenorth-sampling` may have lost against live data alone by its own intervals: the prices of
+    /// what they played, estimated from some of the rounds, in standard deviations of the noise.
+    pub spent: f64,
+    /// Rounds in which nothing was left to spend, so that live data alone decided.
+    pub forced: u64,
 }
 
 impl Counts {

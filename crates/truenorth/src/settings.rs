@@ -23,11 +23,6 @@ pub enum Method {
     Layered(Intervals),
     /// Confidence intervals in one layer: the largest UCB over all actions is played.
     Flat(Intervals),
-    /// Flat with discounted pooling, under a certificate that live data adapts direction by direction.
-    Adaptive {
-        /// Whether live data alone has a branch of its own.
-        fallback: bool,
-    },
     /// A Bayesian posterior; widths are its standard deviations.
     Posterior {
         /// What is believed before the first reward.
@@ -117,28 +112,27 @@ pub enum Schedule {
     Anytime,
 }
 
-impl Intervals {
-    /// Those of discounted pooling under a certificate that does not come from epochs.
-    fn discounted(fallback: bool) -> Self {
-        Self::Pooled { pooling: Pooling::Discounted, drift: Drift::Told, fallback }
-    }
-}
-
 impl Method {
     /// The branches of the confidence family.
-    pub(crate) fn intervals(&self) -> Option<Intervals> {
+    pub(crate) fn intervals(&self) -> Option<&Intervals> {
         match self {
-            Self::Layered(intervals) | Self::Flat(intervals) => Some(intervals.clone()),
-            Self::Adaptive { fallback } => Some(Intervals::discounted(*fallback)),
+            Self::Layered(intervals) | Self::Flat(intervals) => Some(intervals),
             Self::Posterior { .. } | Self::Offline | Self::Arms => None,
         }
     }
 
-    /// What needs to be told how far the logs may have drifted, if anything does.
+    /// Whether logs make a difference.
+    pub(crate) fn uses_logs(&self) -> bool {
+        self.intervals() != Some(&Intervals::Online)
+            && !matches!(self, Self::Posterior { prior: Prior::Ridge, .. })
+    }
+
+    /// What needs to be told how far the logs may have drifted, if anything does. Discounted pooling does without: it
+    /// takes twice the norm bound.
     pub(crate) fn needs_certificate(&self) -> Option<&'static str> {
         match self {
-            Self::Layered(Intervals::Pooled { drift: Drift::Told, .. })
-            | Self::Flat(Intervals::Pooled { drift: Drift::Told, .. })
+            Self::Layered(Intervals::Pooled { drift: Drift::Told, pooling: Pooling::Full, .. })
+            | Self::Flat(Intervals::Pooled { drift: Drift::Told, pooling: Pooling::Full, .. })
             | Self::Posterior { prior: Prior::Told, .. } => Some("by the pooled branch"),
             Self::Arms => Some("by separate arms, a fixed one"),
             _ => None,
@@ -151,7 +145,6 @@ impl Method {
             Self::Layered(Intervals::Pooled { drift, .. }) | Self::Flat(Intervals::Pooled { drift, .. }) => {
                 *drift = Drift::Told;
             }
-            &mut Self::Adaptive { fallback } => *self = Self::Flat(Intervals::discounted(fallback)),
             Self::Posterior { prior: prior @ Prior::Adaptive, .. } => *prior = Prior::Told,
             _ => {}
         }
@@ -165,14 +158,17 @@ impl Method {
 /// | `dimension` | given | features of an action | at least 1 |
 /// | `method` | `truenorth`'s | how it decides | |
 /// | `logs` | none | the logs' statistic | same dimension |
-/// | `certificate` | none | how far the logs may have drifted; methods without a use for it ignore it | same dimension |
+/// | `certificate` | none; twice the norm bound with discounted pooling | how far the logs may have drifted; methods without a use for it ignore it | same dimension |
 /// | `horizon` | none | rounds to come; layers, per-round schedules and learned certificates need it | at least 1 |
 /// | `noise` | from the logs | σ, sub-Gaussian scale of a reward's noise; 1 without logs, but followed by posteriors that learn | ≥ 0; > 0 with discounted pooling and posteriors |
-/// | `norm_bound` | from the logs | S, bound on the length of the live and the logged parameter: twice the length of the logs' estimate, 1 without logs | ≥ 0; > 0 with posteriors and adaptive certificates |
-/// | `ridge` | 1 | λ; σ²/S² instead in posteriors | > 0 |
+/// | `norm_bound` | from the logs | S, bound on the length of the live and the logged parameter: twice the length of the logs' estimate, 1 without logs | ≥ 0; > 0 with posteriors |
+/// | `ridge` | 1; of the data in posteriors and `offline-only` | λ | > 0 |
 /// | `delta` | 0.01 | probability that any interval ever fails | in (0, 1) |
 /// | `schedule` | anytime when flat, per round when layered | see [`Schedule`] | |
-/// | `exploration_scale` | 1; 0.2 for `truenorth`, 0.4 for `truenorth-sampling`, 0 for the greedy ones | multiplies every radius; below 1 the guarantee is gone | ≥ 0; > 0 for confidence intervals |
+/// | `exploration_scale` | 1; 0.2 for `truenorth`, 0 for the greedy ones | multiplies every radius; below 1 the guarantee is gone | ≥ 0; > 0 for confidence intervals |
+/// | `discount` | 1 | what a row of the logs is worth, in live rows | in (0, 1] |
+/// | `season` | none | rounds after which all that is known becomes the logs of a new season; see [`Policy::renew`] | at least 1 |
+/// | `half_life` | none | rounds after which a live reward counts half, for a world that moves slowly | > 0 |
 /// | `seed` | 0 | of posteriors with a dice | any |
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -187,10 +183,13 @@ pub struct Settings {
     pub horizon: Option<u64>,
     pub noise: Option<f64>,
     pub norm_bound: Option<f64>,
-    pub ridge: f64,
+    pub ridge: Option<f64>,
     pub delta: f64,
     pub schedule: Option<Schedule>,
     pub exploration_scale: f64,
+    pub discount: f64,
+    pub season: Option<u64>,
+    pub half_life: Option<f64>,
     pub seed: u64,
 }
 
@@ -204,10 +203,13 @@ impl Settings {
             horizon: None,
             noise: None,
             norm_bound: None,
-            ridge: 1.0,
+            ridge: None,
             delta: 0.01,
             schedule: None,
             exploration_scale: Preset::TrueNorth.exploration_scale(),
+            discount: 1.0,
+            season: None,
+            half_life: None,
             seed: 0,
         }
     }
@@ -257,7 +259,7 @@ impl Settings {
 
     /// λ.
     pub fn ridge(mut self, ridge: f64) -> Self {
-        self.ridge = ridge;
+        self.ridge = Some(ridge);
         self
     }
 
@@ -270,6 +272,24 @@ impl Settings {
     /// Factor on every radius.
     pub fn exploration_scale(mut self, scale: f64) -> Self {
         self.exploration_scale = scale;
+        self
+    }
+
+    /// What a row of the logs is worth, in live rows.
+    pub fn discount(mut self, discount: f64) -> Self {
+        self.discount = discount;
+        self
+    }
+
+    /// Rounds of a season: after so many, all that is known becomes the logs of the next one.
+    pub fn season(mut self, rounds: u64) -> Self {
+        self.season = Some(rounds);
+        self
+    }
+
+    /// Rounds after which a live reward counts half.
+    pub fn half_life(mut self, rounds: f64) -> Self {
+        self.half_life = Some(rounds);
         self
     }
 
@@ -312,11 +332,28 @@ impl Settings {
         check::at_least_one("horizon", self.horizon.unwrap_or(1))?;
         check::at_least_zero("noise", self.noise.unwrap_or(1.0))?;
         check::at_least_zero("norm_bound", self.norm_bound.unwrap_or(1.0))?;
-        check::positive("ridge", self.ridge)?;
+        check::positive("ridge", self.ridge.unwrap_or(1.0))?;
         check::probability("delta", self.delta)?;
         let posterior = matches!(self.method, Method::Posterior { .. });
         let scale = if posterior { check::at_least_zero } else { check::positive };
         scale("exploration_scale", self.exploration_scale)?;
+        check::range(self.discount > 0.0 && self.discount <= 1.0, "discount", "in (0, 1]", self.discount)?;
+        check::at_least_one("season", self.season.unwrap_or(1))?;
+        check::range(
+            self.half_life.is_none_or(|rounds| rounds > 0.0),
+            "half_life",
+            "positive",
+            self.half_life.unwrap_or(1.0),
+        )?;
+        if !matches!(self.method, Method::Posterior { prior: Prior::Adaptive, .. }) {
+            let second = "a policy that never doubts its logs";
+            for (first, given) in [("season", self.season.is_some()), ("half_life", self.half_life.is_some())]
+            {
+                if given {
+                    return Err(Error::Incompatible { first, second });
+                }
+            }
+        }
         check::length("the moment of the logs", self.dimension, self.logs.dimension())?;
         if let Some(certificate) = &self.certificate {
             check::length("a row of the certificate's matrix", self.dimension, certificate.dimension())?;
@@ -334,15 +371,12 @@ impl Settings {
             }
         }
         if let Some(Intervals::Pooled { pooling, drift, .. }) = self.method.intervals() {
-            if pooling == Pooling::Discounted {
+            if *pooling == Pooling::Discounted {
                 positive("noise", "positive with discounted pooling", self.noise)?;
             }
             if let Drift::Learned(epochs) = drift {
                 epochs.check(self.needed_horizon("by the learned certificate")?)?;
             }
-        }
-        if matches!(self.method, Method::Adaptive { .. }) {
-            positive("norm_bound", "positive with an adaptive certificate", self.norm_bound)?;
         }
         // The logarithm of a share of δ that underflows would be infinite.
         let range = "large enough to leave every round and layer a share above 1e-300";

@@ -11,26 +11,27 @@ use crate::round::Counts;
 use crate::settings::Settings;
 
 const MAGIC: Magic = *b"truenorth";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// What a policy was made from, and what it has learned; all else follows.
 #[derive(Serialize, Deserialize)]
 struct State<'a> {
     settings: Cow<'a, Settings>,
     counts: Counts,
+    before: Counts,
     family: Cow<'a, Family>,
 }
 
 impl State<'_> {
     fn restored(self) -> Result<Policy> {
-        Policy::with_state(self.settings.into_owned(), self.counts, self.family.into_owned())
+        Policy::with_state(self.settings.into_owned(), self.counts, self.before, self.family.into_owned())
     }
 }
 
 impl Serialize for Policy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (settings, family) = (Cow::Borrowed(self.settings()), Cow::Borrowed(&self.family));
-        State { settings, counts: self.counts, family }.serialize(serializer)
+        State { settings, counts: self.counts, before: self.before, family }.serialize(serializer)
     }
 }
 

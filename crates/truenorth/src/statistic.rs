@@ -1,7 +1,7 @@
 //! The mergeable ridge statistic: all that linear regression needs to know about its data.
 //!
 //! ```text
-//! n,   A = Σ z zᵀ,   b = Σ z y,   s = Σ y²
+//! n,   A = Σ z zᵀ,   b = Σ z y,   s = Σ y²;      Σ z and Σ y, for a level of its own;   Σ z⁴ of each column, for its unit
 //! ```
 //!
 //! Logs, pilots, layers and merged clusters are all this one type; whatever else the library knows
@@ -16,7 +16,7 @@ use crate::kernel::{self, AddSquares};
 use crate::products::CrossProducts;
 use crate::triangle::{Line, SIDE, Triangle};
 
-/// Count, Gram matrix, moment and sum of squared rewards of a set of observations.
+/// Count, Gram matrix, moment, sum of squared rewards, sums and fourth powers of the columns of a set of observations.
 ///
 /// ```
 /// use truenorth::RidgeStatistic;
@@ -39,15 +39,29 @@ use crate::triangle::{Line, SIDE, Triangle};
     serde(into = "Unchecked", try_from = "Unchecked")
 )]
 pub struct RidgeStatistic {
-    count: u64,
+    /// Observations, each as much as it is worth.
+    weight: f64,
     /// Without the products of the vectors that are pending.
     gram: Triangle,
     moment: Vec<f64>,
     sum_squares: f64,
+    columns: Columns,
     /// Room for the latest vectors: a few of them are multiplied at once, in one pass over memory.
     latest: Vec<Line>,
     /// Lines of them that are pending.
     pending: usize,
+}
+
+/// What is known of the columns besides their products.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Columns {
+    /// Σ z.
+    sums: Vec<f64>,
+    /// Σ y.
+    reward_sum: f64,
+    /// Σ z⁴ of each column.
+    fourths: Vec<f64>,
 }
 
 /// Vectors that may be pending.
@@ -55,9 +69,10 @@ const PENDING: usize = 16;
 
 impl PartialEq for RidgeStatistic {
     fn eq(&self, other: &Self) -> bool {
-        self.count == other.count
+        self.weight == other.weight
             && self.sum_squares == other.sum_squares
             && self.moment == other.moment
+            && self.columns == other.columns
             && *self.settled() == *other.settled()
     }
 }
@@ -65,29 +80,35 @@ impl PartialEq for RidgeStatistic {
 /// A statistic as it is written, and as it was read, which may have come from anywhere.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Unchecked {
-    count: u64,
+    weight: f64,
     gram: Triangle,
     moment: Vec<f64>,
     sum_squares: f64,
+    columns: Columns,
 }
 
 impl From<RidgeStatistic> for Unchecked {
     fn from(statistic: RidgeStatistic) -> Self {
         let gram = statistic.settled().into_owned();
-        Self { count: statistic.count, gram, moment: statistic.moment, sum_squares: statistic.sum_squares }
+        let RidgeStatistic { weight, moment, sum_squares, columns, .. } = statistic;
+        Self { weight, gram, moment, sum_squares, columns }
     }
 }
 
 impl TryFrom<Unchecked> for RidgeStatistic {
     type Error = Error;
 
-    fn try_from(Unchecked { count, gram, moment, sum_squares }: Unchecked) -> Result<Self> {
+    fn try_from(Unchecked { weight, gram, moment, sum_squares, columns }: Unchecked) -> Result<Self> {
         check::at_least_one("dimension", moment.len() as u64)?;
-        check::length("the moment", gram.dimension, moment.len())?;
-        let numbers = gram.entries().chain(moment.iter().copied()).chain([sum_squares]);
+        let Columns { sums, reward_sum, fourths } = &columns;
+        for found in [moment.len(), sums.len(), fourths.len()] {
+            check::length("the moment", gram.dimension, found)?;
+        }
+        let numbers = gram.entries().chain([&moment, sums, fourths].into_iter().flatten().copied());
+        let numbers = numbers.chain([weight.sqrt(), sum_squares, *reward_sum]);
         let wrong = numbers.into_iter().find(|number| !number.is_finite());
         match wrong {
-            None => Ok(Self::of(count, gram, moment, sum_squares)),
+            None => Ok(Self::of(weight, gram, moment, sum_squares, columns)),
             Some(value) => Err(Error::Parameter { name: "statistic", range: "finite", value }),
         }
     }
@@ -100,17 +121,20 @@ impl RidgeStatistic {
         Ok(Self::empty(dimension))
     }
 
-    fn of(count: u64, gram: Triangle, moment: Vec<f64>, sum_squares: f64) -> Self {
+    fn of(weight: f64, gram: Triangle, moment: Vec<f64>, sum_squares: f64, columns: Columns) -> Self {
         let latest = vec![Line::default(); PENDING * moment.len().div_ceil(SIDE)];
-        Self { count, gram, moment, sum_squares, latest, pending: 0 }
+        Self { weight, gram, moment, sum_squares, columns, latest, pending: 0 }
     }
 
     /// The same for any dimension; that of 0 is good for nothing.
     pub(crate) fn empty(dimension: usize) -> Self {
-        Self::of(0, Triangle::zeros(dimension), vec![0.0; dimension], 0.0)
+        let nothing = || vec![0.0; dimension];
+        let columns = Columns { sums: nothing(), reward_sum: 0.0, fourths: nothing() };
+        Self::of(0.0, Triangle::zeros(dimension), nothing(), 0.0, columns)
     }
 
-    /// Puts a statistic together from sums that were computed elsewhere; the Gram matrix row by row.
+    /// Puts a statistic together from sums that were computed elsewhere; the Gram matrix row by row. Rows and rewards are
+    /// taken to have the mean 0; [`with_columns`](Self::with_columns) tells their sums.
     pub fn from_sums(count: u64, gram: &[f64], moment: &[f64], sum_squares: f64) -> Result<Self> {
         let dimension = moment.len();
         check::at_least_one("dimension", dimension as u64)?;
@@ -120,22 +144,44 @@ impl RidgeStatistic {
         Self::from_checked(count, &gram, moment.to_vec(), sum_squares)
     }
 
-    /// The statistic of rows whose products of columns were added up: the reward is the last column, a feature every
-    /// other one.
+    /// The statistic of rows whose products of columns were added up: the first column is 1 everywhere, the last one
+    /// the reward, a feature every other one.
     pub fn from_products(count: u64, products: &CrossProducts) -> Result<Self> {
-        let dimension = products.width().saturating_sub(1);
+        let dimension = products.width().saturating_sub(2);
         check::at_least_one("dimension", dimension as u64)?;
-        let gram = Matrix::from_fn(dimension, dimension, |i, j| products.get(i, j));
+        let (features, reward) = (1..=dimension, dimension + 1);
+        let gram = Matrix::from_fn(dimension, dimension, |i, j| products.get(i + 1, j + 1));
         check::numbers("the Gram matrix", gram.as_slice())?;
-        let moment = (0..dimension).map(|j| products.get(dimension, j)).collect();
-        Self::from_checked(count, &gram, moment, products.get(dimension, dimension))
+        let row = |with: usize| features.clone().map(|j| products.get(with, j)).collect::<Vec<f64>>();
+        let all = Self::from_checked(count, &gram, row(reward), products.get(reward, reward))?;
+        let fourths: Vec<f64> = features.clone().map(|j| products.fourth(j)).collect();
+        all.with_columns(&row(0), products.get(reward, 0), &fourths)
     }
 
     /// From a Gram matrix that has been checked.
     fn from_checked(count: u64, gram: &Matrix, moment: Vec<f64>, sum_squares: f64) -> Result<Self> {
         check::numbers("moment", &moment)?;
         check::at_least_zero("sum_squares", sum_squares)?;
-        Ok(Self::of(count, Triangle::from_matrix(gram), moment, sum_squares))
+        // As of Gaussian columns.
+        let fourth = |square: &f64| 3.0 * square * square / (count as f64).max(1.0);
+        let fourths = gram.diagonal().iter().map(fourth).collect();
+        let columns = Columns { sums: vec![0.0; moment.len()], reward_sum: 0.0, fourths };
+        Ok(Self::of(count as f64, Triangle::from_matrix(gram), moment, sum_squares, columns))
+    }
+
+    /// The same with Σ z, Σ y, and Σ z⁴ of each column.
+    pub fn with_columns(mut self, sums: &[f64], reward_sum: f64, fourths: &[f64]) -> Result<Self> {
+        for found in [sums, fourths] {
+            check::length("the list of sums", self.dimension(), found.len())?;
+        }
+        check::numbers("sum", sums)?;
+        check::numbers("sum of rewards", &[reward_sum])?;
+        if let Some(index) = fourths.iter().position(|fourth| !(0.0..=f64::MAX).contains(fourth)) {
+            let what = "sum of fourth powers";
+            return Err(Error::NotFinite { what, index, value: fourths[index] });
+        }
+        self.columns = Columns { sums: sums.to_vec(), reward_sum, fourths: fourths.to_vec() };
+        Ok(self)
     }
 
     /// Adds one observation. O(d²), no allocation.
@@ -149,10 +195,16 @@ impl RidgeStatistic {
 
     /// Adds an observation that has been checked.
     pub(crate) fn add(&mut self, features: &[f64], reward: f64) {
-        self.count += 1;
+        self.weight += 1.0;
         self.sum_squares += reward * reward;
-        for (entry, feature) in self.moment.iter_mut().zip(features) {
-            *entry += feature * reward;
+        let Columns { sums, reward_sum, fourths } = &mut self.columns;
+        *reward_sum += reward;
+        let columns = self.moment.iter_mut().zip(sums).zip(fourths);
+        for (((moment, sum), fourth), feature) in columns.zip(features) {
+            let square = feature * feature;
+            *moment += feature * reward;
+            *sum += feature;
+            *fourth += square * square;
         }
         for (line, numbers) in self.latest[self.pending..].iter_mut().zip(Line::lines(features)) {
             *line = numbers;
@@ -177,10 +229,15 @@ impl RidgeStatistic {
     /// Adds all observations of `other`; the result is that of observing both sets.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         check::length("the merged statistic's moment", self.dimension(), other.dimension())?;
-        self.count = self.count.saturating_add(other.count);
+        self.weight += other.weight;
         self.sum_squares += other.sum_squares;
-        for (mine, theirs) in self.moment.iter_mut().zip(&other.moment) {
-            *mine += theirs;
+        self.columns.reward_sum += other.columns.reward_sum;
+        for (mine, theirs) in [
+            (&mut self.moment, &other.moment),
+            (&mut self.columns.sums, &other.columns.sums),
+            (&mut self.columns.fourths, &other.columns.fourths),
+        ] {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         }
         self.gram = self.settled().into_owned();
         self.pending = 0;
@@ -194,8 +251,14 @@ impl RidgeStatistic {
     }
 
     /// Number of observations n.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count; casts saturate")]
     pub fn count(&self) -> u64 {
-        self.count
+        self.weight.round() as u64
+    }
+
+    /// The same, each observation as much as it is worth.
+    pub(crate) fn weight(&self) -> f64 {
+        self.weight
     }
 
     /// Gram matrix A = Σ z zᵀ row by row, without a ridge.
@@ -217,6 +280,49 @@ impl RidgeStatistic {
     /// Moment b = Σ z y.
     pub fn moment(&self) -> &[f64] {
         &self.moment
+    }
+
+    /// Σ z.
+    pub fn sums(&self) -> &[f64] {
+        &self.columns.sums
+    }
+
+    /// Σ y.
+    pub fn reward_sum(&self) -> f64 {
+        self.columns.reward_sum
+    }
+
+    /// Σ z⁴ of each column.
+    pub(crate) fn fourths(&self) -> &[f64] {
+        &self.columns.fourths
+    }
+
+    /// Data that nobody has observed, from what a regression without its level is to find: a Gram matrix, a moment and a sum
+    /// of squares about this level, of columns with these units.
+    pub(crate) fn imagined(
+        weight: f64,
+        (gram, moment): (&Matrix, &Vector),
+        (level, squares): (f64, f64),
+        units: &Vector,
+    ) -> Self {
+        let fourths = gram.diagonal().iter().zip(units).map(|(square, unit)| square * unit * unit).collect();
+        let columns = Columns { sums: vec![0.0; moment.len()], reward_sum: weight * level, fourths };
+        let squares = squares + weight * level * level;
+        Self::of(weight, Triangle::from_matrix(gram), moment.as_slice().to_vec(), squares, columns)
+    }
+
+    /// The same data, each observation worth so much of what it was.
+    pub(crate) fn weighted(&self, weight: f64) -> Self {
+        let times = |numbers: &[f64]| numbers.iter().map(|number| number * weight).collect::<Vec<_>>();
+        let gram = self.settled();
+        let Columns { sums, reward_sum, fourths } = &self.columns;
+        Self::of(
+            self.weight * weight,
+            Triangle::from_fn(gram.dimension, |i, j| gram.get(i, j) * weight),
+            times(&self.moment),
+            self.sum_squares * weight,
+            Columns { sums: times(sums), reward_sum: reward_sum * weight, fourths: times(fourths) },
+        )
     }
 
     /// Σ y².

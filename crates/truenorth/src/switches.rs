@@ -76,6 +76,7 @@ impl TryFrom<Switches> for Method {
             (layered && adaptive, "an adaptive certificate", "layers"),
             (adaptive && pooling == Pooling::Full, "an adaptive certificate", "full pooling"),
             (!posterior && explore != Explore::Ucb, "width `confidence`", "exploration other than `ucb`"),
+            (adaptive && !posterior, "an adaptive certificate", "width `confidence`"),
             (posterior && (offline || arms), "width `posterior`", "the offline branch or separate arms"),
             (posterior && learned, "width `posterior`", "a certificate learned by epochs"),
         ];
@@ -97,8 +98,9 @@ impl TryFrom<Switches> for Method {
             }
             (Branches::Online, _) => Intervals::Online,
             (Branches::Warm, _) => Intervals::Warm,
-            (_, Certification::Adaptive) => return Ok(Self::Adaptive { fallback }),
-            (_, Certification::Told) => Intervals::Pooled { pooling, drift: Drift::Told, fallback },
+            (_, Certification::Told | Certification::Adaptive) => {
+                Intervals::Pooled { pooling, drift: Drift::Told, fallback }
+            }
             (_, Certification::Learned(epochs)) => {
                 Intervals::Pooled { pooling, drift: Drift::Learned(epochs), fallback }
             }
@@ -131,7 +133,6 @@ impl From<Method> for Switches {
             Method::Flat(Intervals::Pooled { pooling, drift: Drift::Learned(epochs), fallback }) => {
                 Self { pooling, certificate: Certification::Learned(epochs), ..both(fallback) }
             }
-            Method::Adaptive { fallback } => discounted(Certification::Adaptive, both(fallback)),
             Method::Posterior { prior, explore } => {
                 let words = match prior {
                     Prior::Ridge => flat(Branches::Online),

@@ -84,10 +84,6 @@ impl Triangle {
         Self { dimension, blocks: vec![Block::default(); side * (side + 1) / 2] }
     }
 
-    pub(crate) fn scaled_identity(dimension: usize, scale: f64) -> Self {
-        Self::from_fn(dimension, |i, j| if i == j { scale } else { 0.0 })
-    }
-
     /// Asks for row after row, up to the diagonal.
     pub(crate) fn from_fn(dimension: usize, mut entry: impl FnMut(usize, usize) -> f64) -> Self {
         let mut triangle = Self::zeros(dimension);

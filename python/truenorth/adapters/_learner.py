@@ -184,7 +184,7 @@ class Learner:
             self.policy.intervals(table.reshape(-1, table.shape[2])).mean.reshape(table.shape[:2])
             for table in self._tables(contexts, self.arms)
         ]
-        return np.concatenate(means)
+        return np.concatenate(means) + self.policy.level
 
     def matrix(self, contexts: Any, rows: int | None = None) -> Floats:
         """Contexts as an array of two dimensions.

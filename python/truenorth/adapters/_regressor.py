@@ -131,10 +131,10 @@ class BanditRegressor(Adapter):
         -------
         (n,) array
         """
-        return self.intervals(X).mean
+        return self.intervals(X).mean + self.policy_.level
 
     def intervals(self, X: ArrayLike) -> Intervals:
-        """Gives means and bounds, as `truenorth.Policy.intervals` does.
+        """Gives means and bounds, as `truenorth.Policy.intervals` does: without ``policy_.level``.
 
         Parameters
         ----------

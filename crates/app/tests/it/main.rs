@@ -35,7 +35,15 @@ fn in_memory() -> Source {
 }
 
 fn told() -> Told {
-    Told { policies: None, seeds: 1, scales: vec![1.0], noise: None, norm_bound: None, drift: None }
+    Told {
+        policies: None,
+        seeds: 1,
+        scales: vec![1.0],
+        noise: None,
+        norm_bound: None,
+        drift: None,
+        discount: 1.0,
+    }
 }
 
 #[test]

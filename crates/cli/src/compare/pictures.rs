@@ -35,7 +35,7 @@ pub(super) fn draw(
     // The policy that learns most about the logs, or else the first.
     let adaptive = |entry: &Entry| {
         let method = &entry.settings.method;
-        matches!(method, Method::Adaptive { .. } | Method::Posterior { prior: Prior::Adaptive, .. })
+        matches!(method, Method::Posterior { prior: Prior::Adaptive, .. })
     };
     let telling = entries.iter().position(adaptive).unwrap_or(0);
     let (row, method) = (&comparison.policies[telling], &entries[telling].settings.method);

@@ -162,13 +162,13 @@ fn vectors_of_a_wrong_length_are_named() {
 #[test]
 fn policies_and_switches_that_do_not_exist_are_named() {
     assert_snapshot!(says("\"oful\"", "\"ofull\""),
-        @r#"truenorth: DIR/file.toml, line 8: there is no policy named "ofull"; the names are truenorth, truenorth-confidence, truenorth-sampling, suplinucb, ellipsoidal-minucb, ellipsoidal-minucb-3d, warm-suplinucb, offline-only, pooled-only, oful, lin-ucb, lin-ts, greedy, epsilon-greedy, min-ucb"#);
+        @r#"truenorth: DIR/file.toml, line 8: there is no policy named "ofull"; the names are truenorth, truenorth-confidence, truenorth-sampling, suplinucb, ellipsoidal-minucb, ellipsoidal-minucb-3d, warm-suplinucb, warm-lin-ucb, warm-greedy, offline-only, pooled-only, oful, lin-ucb, lin-ts, greedy, epsilon-greedy, min-ucb"#);
     assert_snapshot!(says("layering = \"flat\"", "layering = \"flt\""),
         @r#"truenorth: DIR/file.toml, line 27: `layering` must be `layered` or `flat`, but is "flt""#);
     assert_snapshot!(says("layering = \"flat\"", "branches = \"all\""),
         @r#"truenorth: DIR/file.toml, line 27: `branches` must be one of `online`, `both`, `pooled`, `warm`, `offline`, `arms`, but is "all""#);
     assert_snapshot!(says("layering = \"flat\"", "certificate = \"fixed\""),
-        @r#"truenorth: DIR/file.toml, line 27: `certificate` must be one of `coordinate`, `isotropic`, `learned`, `adaptive`, but is "fixed""#);
+        @r#"truenorth: DIR/file.toml, line 27: `certificate` must be one of `coordinate`, `isotropic`, `learned`, `adaptive`, `trivial`, but is "fixed""#);
     assert_snapshot!(says("rewards = \"gaussian\"", "rewards = \"normal\""),
         @r#"truenorth: DIR/file.toml, line 6: `rewards` must be `gaussian` or `bernoulli`, but is "normal""#);
     assert_snapshot!(says("diversity", "kind = \"boxes\"\ndiversity"),

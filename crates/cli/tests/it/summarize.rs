@@ -284,13 +284,13 @@ fn summaries_that_do_not_fit_are_named() {
     scratch.prints(&format!("summarize b.csv {COLUMNS} --intercept -o lifted.tn"));
     let bytes = fs::read(scratch.path("a.tn")).unwrap();
     scratch.write("cut.tn", &bytes[..bytes.len() - 1]);
-    scratch.write("later.tn", [&bytes[..9], &[2], &bytes[10..]].concat());
+    scratch.write("later.tn", [&bytes[..9], &[3], &bytes[10..]].concat());
     let says = |files: &str| scratch.says(&format!("summarize {files} -o x.tn"));
     assert_snapshot!(says("a.tn b.tn"), @"truenorth: b.tn: the summaries have different one-hot columns: none and colour");
     assert_snapshot!(says("a.tn turned.tn"), @"truenorth: turned.tn: the summaries have different features: x,y and y,x");
     assert_snapshot!(says("a.tn lifted.tn"), @"truenorth: lifted.tn: the summaries have different intercept: no and yes");
     assert_snapshot!(says("a.tn cut.tn"), @"truenorth: cut.tn: the summary is damaged: its checksum does not match its content");
-    assert_snapshot!(says("later.tn"), @"truenorth: later.tn: the summary has version 2, but this build reads version 1");
+    assert_snapshot!(says("later.tn"), @"truenorth: later.tn: the summary has version 3, but this build reads version 2");
     assert_snapshot!(says("a.tn b.csv --intercept"), @"truenorth: `--intercept` comes too late: the summaries have none");
     assert_snapshot!(says("a.tn --features y --reward reward"), @"truenorth: only summaries are named, whose columns are settled");
     assert_snapshot!(says("a.tn b.csv --features x --reward reward"), @"truenorth: b.csv: the summaries have different features: x,y and x");

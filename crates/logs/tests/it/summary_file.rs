@@ -11,7 +11,8 @@ struct Payload {
     recipe: Recipe,
     features: Vec<SummaryFeature>,
     imputed: Vec<usize>,
-    products: (usize, Vec<f64>),
+    /// Width, sums row by row, sums of fourth powers.
+    products: (usize, Vec<f64>, Vec<f64>),
     rows: u64,
     weight_squares: f64,
     largest: f64,
@@ -34,7 +35,7 @@ impl Payload {
 /// A payload below a header whose checksum is right.
 fn sealed(payload: &[u8]) -> Vec<u8> {
     let checksum = crc32fast::hash(payload).to_le_bytes();
-    [&b"tnsummary"[..], &1_u32.to_le_bytes(), &checksum, payload].concat()
+    [&b"tnsummary"[..], &2_u32.to_le_bytes(), &checksum, payload].concat()
 }
 
 /// A summary with all there is: gaps, levels, buckets, rows that were left out.
@@ -108,13 +109,13 @@ fn other_files_and_other_versions_are_told_apart() {
         assert_eq!(refused(bytes), "this is no summary; `truenorth summarize` makes one from logs");
     }
     let mut bytes = whole.to_bytes();
-    bytes[9..13].copy_from_slice(&2_u32.to_le_bytes());
-    assert_eq!(refused(&bytes), "the summary has version 2, but this build reads version 1");
+    bytes[9..13].copy_from_slice(&3_u32.to_le_bytes());
+    assert_eq!(refused(&bytes), "the summary has version 3, but this build reads version 2");
     let path = folder.path("other.tns");
     std::fs::write(&path, &bytes).unwrap();
     assert_eq!(
         folder.says(&Summary::read(&path).unwrap_err()),
-        "other.tns: the summary has version 2, but this build reads version 1"
+        "other.tns: the summary has version 3, but this build reads version 2"
     );
     assert!(Summary::is_summary(&path));
     assert!(!Summary::is_summary(folder.path("rich.csv")) && !Summary::is_summary(folder.path("absent")));
@@ -129,7 +130,9 @@ type Change = (&'static str, fn(&mut Payload));
 fn content_that_contradicts_itself_is_refused_though_the_checksum_is_right() {
     let whole = Payload::of(&rich(&Folder::new()));
     assert!(Summary::from_bytes(&whole.bytes()).is_ok());
-    let changes: [Change; 21] = [
+    let changes: [Change; 23] = [
+        ("fewer fourth powers", |it| it.products.2.truncate(3)),
+        ("a negative fourth power", |it| it.products.2[2] = -1.0),
         ("fewer sums", |it| it.products.1.truncate(3)),
         ("more columns", |it| it.products.0 += 1),
         ("more columns than memory", |it| it.products.0 = usize::MAX),

@@ -231,6 +231,7 @@ fn a_table_says_how_wide_how_to_explore_and_what_is_told() {
         [[policy]]
         name = "careful"
         preset = "truenorth"
+        certificate = "trivial"
         width = "confidence"
         explore = "ucb"
         exploration_scale = 1
@@ -240,7 +241,7 @@ fn a_table_says_how_wide_how_to_explore_and_what_is_told() {
         preset = "ellipsoidal-minucb"
         layering = "flat"
         pooling = "discounted"
-        certificate = "adaptive"
+        certificate = "trivial"
         told = false
         "#,
     )
@@ -260,6 +261,7 @@ fn a_table_says_how_wide_how_to_explore_and_what_is_told() {
             spec.exploration_scale = 0.0;
         }),
         named("careful", Preset::TrueNorth, &|spec| {
+            spec.certificate = Some(CertificateKind::Trivial);
             spec.switches.width = Width::Confidence;
             spec.switches.explore = Explore::Ucb;
             spec.exploration_scale = 1.0;
@@ -268,7 +270,7 @@ fn a_table_says_how_wide_how_to_explore_and_what_is_told() {
         named("untold", Preset::EllipsoidalMinUcb, &|spec| {
             spec.switches.layering = Layering::Flat;
             spec.switches.pooling = Pooling::Discounted;
-            spec.certificate = Some(CertificateKind::Adaptive);
+            spec.certificate = Some(CertificateKind::Trivial);
             spec.told = false;
         }),
     ];

@@ -50,10 +50,24 @@ impl DriftLikelihood {
             gain,
         })
     }
+
+    /// log ∫ p(live | θ) N(θ; θ_off, G⁻¹) dθ, without drift; `log_det` is that of G.
+    pub(crate) fn log_evidence(
+        &self,
+        log_det: f64,
+        estimate: &Vector,
+        gram: &Matrix,
+        moment: &Vector,
+    ) -> f64 {
+        let fitted = gram * estimate;
+        let surprise = moment - &fitted;
+        moment.dot(estimate) - 0.5 * estimate.dot(&fitted)
+            + 0.5 * (surprise.dot(&(&self.covariance * &surprise)) - self.log_det + log_det)
+    }
 }
 
-/// Columns along which drift is looked for: the coordinate axes times `unit`, and `θ_off` times `relative`,
-/// because logs that are off by a factor are common. As a matrix, `B = (unit · I, common)`.
+/// Columns along which drift is looked for: the coordinate axes times `unit`, and `θ_off`, because logs that are off by
+/// a factor are common. As a matrix, `B = (unit · I, common)`.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     unit: f64,
@@ -61,13 +75,8 @@ pub(crate) struct Dictionary {
 }
 
 impl Dictionary {
-    pub(crate) fn new(estimate: &Vector, unit: f64, relative: f64) -> Self {
-        Self { unit, common: estimate * relative }
-    }
-
-    /// Number of columns.
-    pub(crate) fn len(&self) -> usize {
-        self.common.len() + 1
+    pub(crate) fn new(estimate: &Vector, unit: f64) -> Self {
+        Self { unit, common: estimate.clone() }
     }
 
     /// `Bᵀh`.
@@ -111,12 +120,11 @@ mod tests {
     #[test]
     fn the_dictionary_is_the_matrix_that_it_stands_for() {
         let (unit, common) = (0.7, Vector::from_vec(vec![1.0, -2.0, 0.5]));
-        let dictionary = Dictionary::new(&common, unit, 3.0);
+        let dictionary = Dictionary::new(&common, unit);
         let mut b = Matrix::identity(3, 4) * unit;
-        b.set_column(3, &(&common * 3.0));
+        b.set_column(3, &common);
         let symmetric = |side: usize| Matrix::from_fn(side, side, |i, j| (1 + i * j + i + j) as f64 / 7.0);
         let vector = |side: usize| Vector::from_fn(side, |i, _| 1.0 / (i + 1) as f64);
-        assert_eq!(dictionary.len(), 4);
         assert!((dictionary.project(&vector(3)) - b.transpose() * vector(3)).amax() < 1e-14);
         assert!((dictionary.combine(&vector(4)) - &b * vector(4)).amax() < 1e-14);
         assert!((dictionary.restrict(&symmetric(3)) - b.transpose() * symmetric(3) * &b).amax() < 1e-13);

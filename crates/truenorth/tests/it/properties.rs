@@ -8,7 +8,7 @@ use crate::support::{Matrix, Vector, World, dot, is_posterior, play, rounds, squ
 /// The intervals of a flat policy's only layer, from the formulas and dense solves alone.
 fn dense_intervals(policy: &Policy, features: &[f64]) -> Vec<[f64; 4]> {
     let settings = policy.settings();
-    let (dimension, ridge, delta) = (settings.dimension, settings.ridge, settings.delta);
+    let (dimension, ridge, delta) = (settings.dimension, settings.ridge.unwrap_or(1.0), settings.delta);
     let Method::Flat(Intervals::Pooled { pooling, .. }) = settings.method else { panic!("flat and pooled") };
     let (noise, norm_bound) = (policy.noise(), policy.norm_bound());
     let data = policy.layers()[0].data.clone();
@@ -104,7 +104,7 @@ proptest! {
         let mut world = World::new(seed, dimension, 0.2);
         let name = format!("Flat {} {} Anytime", if discounted { "Discounted" } else { "Full" }, if learned { "learned" } else { "fixed" });
         let (_, mut settings) = world.policies(100).into_iter().find(|(kind, _)| *kind == name).unwrap();
-        settings.ridge = ridge;
+        settings.ridge = Some(ridge);
         if !learned {
             let certificate = world.certificate().with_radius(rho).unwrap();
             settings = settings.certificate(certificate);

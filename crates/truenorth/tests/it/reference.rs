@@ -96,7 +96,7 @@ impl Reference {
         let words = Switches::from(settings.method.clone());
         let posterior = words.width == Width::Posterior;
         let (noise, norm_bound) = (policy.noise(), policy.norm_bound());
-        let ridge = if posterior { (noise / norm_bound).powi(2) } else { settings.ridge };
+        let ridge = if posterior { (noise / norm_bound).powi(2) } else { settings.ridge.unwrap_or(1.0) };
         let logs = rows(policy.offline().precision());
         let (drift, rho) = match policy.certificate() {
             Some(certificate) => (invert(&rows(certificate.matrix())).0, certificate.rho()),

@@ -154,12 +154,12 @@ fn confidence_mixes(dimension: usize, fixed: &Certificate) -> Vec<(String, Setti
                 }
             }
         }
-        let mut settings = base().preset(Preset::TrueNorthConfidence);
+        let mut settings = Policy::builder(dimension).preset(Preset::TrueNorthConfidence);
         settings.schedule = Some(schedule);
-        policies.push((format!("Flat Discounted adaptive {schedule:?}"), settings));
+        policies.push((format!("Flat Discounted untold {schedule:?}"), settings));
     }
-    let pooled = base().method(Method::Adaptive { fallback: false });
-    policies.push(("Pooled adaptive".to_owned(), pooled));
+    let alone = Intervals::Pooled { pooling: Pooling::Discounted, drift: Drift::Told, fallback: false };
+    policies.push(("Pooled alone".to_owned(), base().method(Method::Flat(alone))));
     policies
 }
 
@@ -212,6 +212,11 @@ pub(crate) fn square(rows: &[f64]) -> Matrix {
 /// How a posterior chooses; confidence intervals do by their upper ends.
 pub(crate) fn explore(settings: &Settings) -> Explore {
     if let Method::Posterior { explore, .. } = settings.method { explore } else { Explore::Ucb }
+}
+
+/// Whether the logs are doubted.
+pub(crate) fn is_believed(settings: &Settings) -> bool {
+    matches!(settings.method, Method::Posterior { prior: Prior::Adaptive, .. })
 }
 
 /// Whether widths are deviations of a posterior.

@@ -1,0 +1,484 @@
+//! How far have the logs drifted, and which of their columns are worth nothing? Exact averaging over the models that matter.
+//!
+//! A model names a deviation g by which every column of the dictionary may have moved, and the columns that were drawn anew
+//! instead. In units of s, the root of the mean square of a coefficient, a column's drift is
+//!
+//! | state | mean | deviation | prior |
+//! |---|---|---|---|
+//! | moved | 0 | g = 0.002, 0.1, 0.3, 1 or 3 | all alike; 0.8 for the first where the logs are the policy's own past |
+//! | drawn anew | -θ_off / s | 0.1, 0.3, 1, 3 or 10, all alike | a share of all columns that may be anything (Jeffreys' prior) |
+//!
+//! (The dictionary's last column, a factor on all logged coefficients, is drawn anew with mean 0 and deviation 1.) With means m
+//! and deviations τ of all columns, and the likelihood `hᵀw - ½ wᵀQw` of their drift w, a model's weight and its posterior are
+//!
+//! ```text
+//! S = (Q + diag τ⁻²)⁻¹,   n = h + m/τ²,   μ = Sn
+//! log Z = ½ nᵀμ + ½ log det S - ½ Σ m²/τ² - Σ log τ + log prior
+//! ```
+//!
+//! and column j changes its state, (m, τ) to (m', τ'), at once:
+//!
+//! ```text
+//! δ = 1/τ'² - 1/τ²,   c = m'/τ'² - m/τ²,   D = 1 + δ S_jj,       S' = S - (δ/D) S_j S_jᵀ,   μ' = μ + S_j (c - δμ_j)/D
+//! 2 Δlog Z = 2cμ_j + c² S_jj - δ (μ_j + c S_jj)²/D - log D - (m'²/τ'² - m²/τ²) - 2 log(τ'/τ) + 2 Δlog prior
+//! ```
+//!
+//! So all models that differ from a known one in a single column are weighed in O(d). From the models in which no column was
+//! drawn anew, and from the heaviest one of the last fit, a climb goes to ever heavier neighbours; then a beam of the heaviest goes
+//! from all of these to their neighbours, until it stands.
+//! Models that are as heavy as one that is left out are left out with it, so that neither rounding nor the order of columns decides.
+
+use crate::dense::{self, Matrix, Vector};
+use crate::error::{Error, Result};
+
+/// Deviations by which all columns may have moved.
+const MOVED: [f64; 5] = [0.002, 0.1, 0.3, 1.0, 3.0];
+/// Up to this one, a column that was moved counts as kept.
+const KEPT: usize = 1;
+/// Deviations of what was drawn anew.
+const ANEW: [f64; 5] = [0.1, 0.3, 1.0, 3.0, 10.0];
+/// Models that are averaged.
+const WIDTH: usize = 16;
+/// Models whose weight is smaller than that of the heaviest by this factor, as a logarithm, are not looked at.
+const NEGLIGIBLE: f64 = 14.0;
+/// Weights that are closer than this, as logarithms, are equal: where live data says nothing of a column, rounding alone tells
+/// its states apart.
+const EQUAL: f64 = 1e-6;
+/// Steps of the beam, at most; the next fit goes on from where it stopped.
+const STEPS: usize = 40;
+
+/// Which model: the deviation of what was moved, and each column's state, 0 if it was moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Named {
+    moved: u8,
+    states: Vec<u8>,
+}
+
+impl Named {
+    /// Whether this can name a model: deserialised data may be anything.
+    pub(crate) fn is_consistent(&self, columns: usize) -> bool {
+        usize::from(self.moved) < MOVED.len()
+            && self.states.len() == columns
+            && self.states.iter().all(|&state| usize::from(state) <= ANEW.len())
+            && self.states.last().is_some_and(|&state| state <= 1)
+    }
+
+    fn drawn(&self) -> usize {
+        self.states.iter().filter(|&&state| state > 0).count()
+    }
+}
+
+/// The average of all models.
+pub(crate) struct Averaged {
+    /// Mean and covariance of the drift, in the dictionary's coordinates.
+    pub(crate) mean: Vector,
+    pub(crate) covariance: Matrix,
+    /// Log of the live data's probability, relative to no drift at all.
+    pub(crate) log_evidence: f64,
+    /// Probability that a column is kept.
+    pub(crate) kept: Vec<f64>,
+    /// The heaviest model.
+    pub(crate) heaviest: Named,
+}
+
+/// What is weighed: the likelihood, and the mean of each column if it was drawn anew.
+pub(crate) struct Models<'a> {
+    q: &'a Matrix,
+    h: &'a Vector,
+    still: f64,
+    moved: [Component; MOVED.len()],
+    /// The states of each column but the first.
+    anew: Vec<[Component; ANEW.len()]>,
+}
+
+/// N(m, τ²) as the formulas want it.
+#[derive(Debug, Clone, Copy)]
+struct Component {
+    /// 1/τ² and m/τ².
+    precision: f64,
+    natural: f64,
+    /// m²/τ² + 2 log τ.
+    norm: f64,
+}
+
+impl Component {
+    fn new(mean: f64, deviation: f64) -> Self {
+        let precision = deviation.powi(-2);
+        Self { precision, natural: mean * precision, norm: mean * mean * precision + 2.0 * deviation.ln() }
+    }
+}
+
+/// A model at hand: `S = covariance of its start - Σ factor v vᵀ`.
+#[derive(Clone)]
+struct Model {
+    named: Named,
+    log_weight: f64,
+    start: usize,
+    changes: Vec<(f64, Vector)>,
+    variances: Vector,
+    mean: Vector,
+    explored: bool,
+}
+
+/// A neighbour of a model: its weight, the model, and which column is in which state.
+struct Neighbour {
+    log_weight: f64,
+    model: usize,
+    column: usize,
+    state: u8,
+}
+
+/// How a change of one column's state changes all.
+struct Change {
+    /// δ/D, (c - δμ_j)/D and the evidence, prior aside.
+    factor: f64,
+    shift: f64,
+    log_weight: f64,
+}
+
+impl<'a> Models<'a> {
+    /// With the prior probability that columns have not moved, which is the first one of `MOVED`.
+    pub(crate) fn new(q: &'a Matrix, h: &'a Vector, anew: &[f64], still: f64) -> Self {
+        let last = anew.len() - 1;
+        let states = |(column, &mean): (usize, &f64)| {
+            ANEW.map(|deviation| Component::new(mean, if column == last { 1.0 } else { deviation }))
+        };
+        let moved = MOVED.map(|deviation| Component::new(0.0, deviation));
+        Self { q, h, still, moved, anew: anew.iter().enumerate().map(states).collect() }
+    }
+
+    fn columns(&self) -> usize {
+        self.anew.len()
+    }
+
+    /// How a column's drift is distributed.
+    fn component(&self, column: usize, moved: u8, state: u8) -> Component {
+        match state {
+            0 => self.moved[usize::from(moved)],
+            state => self.anew[column][usize::from(state) - 1],
+        }
+    }
+
+    /// Log of a model's prior probability.
+    fn log_prior(&self, named: &Named) -> f64 {
+        // B(k + ½, m - k + ½) / B(½, ½), a column at a time.
+        let (drawn, columns) = (named.drawn(), self.columns());
+        let odds = |taken: usize, at: usize| (taken as f64 + 0.5) / (at as f64 + 1.0);
+        let drawing: f64 = (0..drawn).map(|k| odds(k, k).ln()).sum();
+        let staying: f64 = (drawn..columns).map(|k| odds(k - drawn, k).ln()).sum();
+        let moved = if named.moved == 0 { self.still } else { (1.0 - self.still) / (MOVED.len() - 1) as f64 };
+        let sizes: f64 = (0..columns).filter(|&j| named.states[j] > 0).map(|j| self.sizes(j).ln()).sum();
+        moved.ln() + drawing + staying - sizes
+    }
+
+    /// States in which a column may have been drawn anew, all alike.
+    fn sizes(&self, column: usize) -> f64 {
+        if column + 1 == self.columns() { 1.0 } else { ANEW.len() as f64 }
+    }
+
+    /// What the log prior gains if one more column, this one, is drawn anew.
+    fn gain(&self, drawn: usize, column: usize) -> f64 {
+        ((drawn as f64 + 0.5) / ((self.columns() - drawn) as f64 - 0.5) / self.sizes(column)).ln()
+    }
+
+    /// A model from nothing, with its covariance. O(d³).
+    fn start(&self, named: Named, place: usize) -> Result<(Model, Matrix)> {
+        let (mut precision, mut natural) = (self.q.clone(), self.h.clone());
+        let mut log_weight = self.log_prior(&named);
+        for (j, &state) in named.states.iter().enumerate() {
+            let component = self.component(j, named.moved, state);
+            precision[(j, j)] += component.precision;
+            natural[j] += component.natural;
+            log_weight -= 0.5 * component.norm;
+        }
+        let factor = dense::cholesky("the precision of the drift", &precision)?;
+        let mean = dense::solve_from_factor(&factor, &natural);
+        log_weight += 0.5 * (natural.dot(&mean) - dense::log_det_from_factor(&factor));
+        let covariance = dense::inverse_from_factor(&factor);
+        let variances = covariance.diagonal();
+        let model =
+            Model { named, log_weight, start: place, changes: Vec::new(), variances, mean, explored: false };
+        Ok((model, covariance))
+    }
+
+    fn change(&self, model: &Model, column: usize, state: u8) -> Change {
+        let component = |state| self.component(column, model.named.moved, state);
+        let (old, new) = (component(model.named.states[column]), component(state));
+        let (delta, c) = (new.precision - old.precision, new.natural - old.natural);
+        let (variance, mean) = (model.variances[column], model.mean[column]);
+        let d = 1.0 + delta * variance;
+        let log_weight = 2.0 * c * mean + c * c * variance
+            - delta * (mean + c * variance).powi(2) / d
+            - d.ln()
+            - (new.norm - old.norm);
+        Change { factor: delta / d, shift: (c - delta * mean) / d, log_weight: 0.5 * log_weight }
+    }
+
+    /// The neighbours of a model that are at least so heavy. O(d).
+    fn neighbours(&self, models: &[Model], place: usize, least: f64, found: &mut Vec<Neighbour>) {
+        let model = &models[place];
+        let drawn = model.named.drawn();
+        for column in 0..self.columns() {
+            let old = model.named.states[column];
+            let states = if column + 1 == self.columns() { 1 } else { ANEW.len() };
+            for state in
+                (0..=states).filter_map(|state| u8::try_from(state).ok()).filter(|&state| state != old)
+            {
+                let prior = match (old, state) {
+                    (0, _) => self.gain(drawn, column),
+                    (_, 0) => -self.gain(drawn - 1, column),
+                    _ => 0.0,
+                };
+                let log_weight = model.log_weight + self.change(model, column, state).log_weight + prior;
+                if log_weight > least {
+                    found.push(Neighbour { log_weight, model: place, column, state });
+                }
+            }
+        }
+    }
+
+    /// A neighbour, made from the model that it is one of. O(d) for each change since its start.
+    fn moved(&self, models: &[Model], starts: &[Matrix], to: &Neighbour) -> Model {
+        let from = &models[to.model];
+        let change = self.change(from, to.column, to.state);
+        let mut column = starts[from.start].column(to.column).into_owned();
+        for (factor, vector) in &from.changes {
+            column.axpy(-factor * vector[to.column], vector, 1.0);
+        }
+        let mut model = from.clone();
+        model.named.states[to.column] = to.state;
+        model.log_weight = to.log_weight;
+        model.mean.axpy(change.shift, &column, 1.0);
+        model.variances.zip_apply(&column, |variance, entry| *variance -= change.factor * entry * entry);
+        model.changes.push((change.factor, column));
+        model.explored = false;
+        model
+    }
+
+    /// From a model to its heaviest neighbour, and on, as long as they grow heavier. A beam alone would not go through
+    /// models that are light to one that is heavy, as where several columns were drawn anew and no other has moved.
+    fn climbed(&self, from: &Model, starts: &[Matrix]) -> Model {
+        let (mut model, mut found) = (from.clone(), Vec::new());
+        for _ in 0..STEPS {
+            found.clear();
+            self.neighbours(std::slice::from_ref(&model), 0, model.log_weight + EQUAL, &mut found);
+            let heavier = found.iter().max_by(|a, b| a.log_weight.total_cmp(&b.log_weight));
+            let Some(heavier) = heavier else { break };
+            model = self.moved(std::slice::from_ref(&model), starts, heavier);
+        }
+        model
+    }
+
+    /// Weighs the models, from the heaviest one of the last fit on. O(d³).
+    pub(crate) fn average(&self, last: Option<&Named>) -> Result<Averaged> {
+        self.average_of(WIDTH, last)
+    }
+
+    /// The same with so many models.
+    fn average_of(&self, used: usize, last: Option<&Named>) -> Result<Averaged> {
+        let (mut models, mut starts) = (Vec::new(), Vec::new());
+        let unchanged = (0..MOVED.len()).filter_map(|moved| u8::try_from(moved).ok());
+        let unchanged = unchanged.map(|moved| Named { moved, states: vec![0; self.columns()] });
+        for named in unchanged.chain(last.filter(|last| last.drawn() > 0).cloned()) {
+            let (model, covariance) = self.start(named, starts.len())?;
+            models.push(model);
+            starts.push(covariance);
+        }
+        for place in 0..models.len() {
+            let peak = self.climbed(&models[place], &starts);
+            if models.iter().all(|model| model.named != peak.named) {
+                models.push(peak);
+            }
+        }
+        // One more, to see what is left out.
+        let width = used + 1;
+        for _ in 0..STEPS {
+            models.sort_by(|a, b| b.log_weight.total_cmp(&a.log_weight));
+            models.truncate(width);
+            if models.iter().all(|model| model.explored) {
+                break;
+            }
+            let lightest =
+                if models.len() == width { models[width - 1].log_weight } else { f64::NEG_INFINITY };
+            let least = lightest.max(models[0].log_weight - NEGLIGIBLE);
+            let mut found = Vec::new();
+            for place in 0..models.len() {
+                if !models[place].explored {
+                    self.neighbours(&models, place, least, &mut found);
+                    models[place].explored = true;
+                }
+            }
+            found.sort_by(|a, b| b.log_weight.total_cmp(&a.log_weight));
+            let known = models.len();
+            for neighbour in &found {
+                let from = &models[neighbour.model].named;
+                let is_it = |named: &Named| {
+                    named.moved == from.moved
+                        && named.states[neighbour.column] == neighbour.state
+                        && (0..self.columns())
+                            .all(|j| j == neighbour.column || named.states[j] == from.states[j])
+                };
+                if !models.iter().any(|model| is_it(&model.named)) {
+                    models.push(self.moved(&models[..known], &starts, neighbour));
+                }
+                if models.len() == known + width {
+                    break;
+                }
+            }
+        }
+        // Numbers at the edge of overflow may give none.
+        models.retain(|model| model.log_weight.is_finite());
+        if models.is_empty() {
+            return Err(Error::NotPositiveDefinite {
+                what: "the precision of the drift",
+                eigenvalue: f64::NAN,
+            });
+        }
+        models.sort_by(|a, b| b.log_weight.total_cmp(&a.log_weight));
+        if let Some(left_out) = models.get(used).map(|model| model.log_weight + EQUAL) {
+            models.truncate(used);
+            if models[0].log_weight > left_out {
+                models.retain(|model| model.log_weight > left_out);
+            }
+        }
+        Ok(self.mixed(models, &starts))
+    }
+
+    /// Mean and covariance of the mixture; the heaviest comes first.
+    fn mixed(&self, mut models: Vec<Model>, starts: &[Matrix]) -> Averaged {
+        let peak = models[0].log_weight;
+        models.retain(|model| model.log_weight >= peak - NEGLIGIBLE);
+        let mut weights: Vec<f64> = models.iter().map(|model| (model.log_weight - peak).exp()).collect();
+        let (total, columns) = (weights.iter().sum::<f64>(), self.columns());
+        for weight in &mut weights {
+            *weight /= total;
+        }
+        let each = || weights.iter().copied().zip(&models);
+        let mean = each().fold(Vector::zeros(columns), |sum, (weight, model)| sum + &model.mean * weight);
+        let mut covariance = Matrix::zeros(columns, columns);
+        for (place, start) in starts.iter().enumerate() {
+            let weight: f64 =
+                each().filter(|(_, model)| model.start == place).map(|(weight, _)| weight).sum();
+            if weight > 0.0 {
+                covariance += start * weight;
+            }
+        }
+        for (weight, model) in each() {
+            for (factor, vector) in &model.changes {
+                covariance.ger(-weight * factor, vector, vector, 1.0);
+            }
+            let apart = &model.mean - &mean;
+            covariance.ger(weight, &apart, &apart, 1.0);
+        }
+        let holds =
+            |model: &Model, j: usize| usize::from(model.named.moved) <= KEPT && model.named.states[j] == 0;
+        let kept = |j| each().filter(|(_, model)| holds(model, j)).map(|(weight, _)| weight).sum();
+        // The models at hand stand for all: their evidence is relative to their own prior.
+        let prior: f64 = models.iter().map(|model| self.log_prior(&model.named).exp()).sum();
+        Averaged {
+            log_evidence: peak + total.ln() - prior.ln(),
+            kept: (0..columns).map(kept).collect(),
+            mean,
+            covariance,
+            heaviest: models[0].named.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(columns: usize, seed: usize) -> (Matrix, Vector, Vec<f64>) {
+        let number = |i: usize, j: usize| ((i * 7919 + j * 104_729 + seed * 31) % 1009) as f64 / 1009.0 - 0.5;
+        let root = Matrix::from_fn(columns, columns, |i, j| 4.0 * number(i, j));
+        let q = root.tr_mul(&root) * 3.0;
+        let drift = Vector::from_fn(columns, |i, _| if i == 1 { 1.3 } else { 0.0 });
+        let h = &q * drift + Vector::from_fn(columns, |i, _| number(i, 99));
+        (q, h, (0..columns).map(|j| number(j, 5)).collect())
+    }
+
+    /// Log weight and posterior mean of a model, by a determinant and an inverse.
+    fn plain(models: &Models<'_>, anew: &[f64], named: &Named) -> (f64, Vector) {
+        let (columns, last) = (models.columns(), models.columns() - 1);
+        let parts = |j: usize| match named.states[j] {
+            0 => (0.0, MOVED[usize::from(named.moved)]),
+            _ if j == last => (anew[j], 1.0),
+            state => (anew[j], ANEW[usize::from(state) - 1]),
+        };
+        let precision =
+            models.q + Matrix::from_diagonal(&Vector::from_fn(columns, |j, _| parts(j).1.powi(-2)));
+        let natural = models.h + Vector::from_fn(columns, |j, _| parts(j).0 / parts(j).1.powi(2));
+        let inverse = precision.clone().try_inverse().unwrap();
+        let mean = &inverse * &natural;
+        let prior: f64 =
+            (0..columns).map(|j| (parts(j).0 / parts(j).1).powi(2) / 2.0 + parts(j).1.ln()).sum();
+        let log_weight = 0.5 * natural.dot(&mean) - 0.5 * precision.determinant().ln() - prior;
+        (log_weight + models.log_prior(named), mean)
+    }
+
+    #[test]
+    fn a_change_of_one_column_is_the_model_made_from_nothing() {
+        for seed in 0..20u8 {
+            let (q, h, anew) = problem(4, seed.into());
+            let models = Models::new(&q, &h, &anew, 0.3);
+            let named = Named { moved: seed % 5, states: vec![0, seed % 6, 2, seed % 2] };
+            let (start, covariance) = models.start(named, 0).unwrap();
+            let mut found = Vec::new();
+            models.neighbours(std::slice::from_ref(&start), 0, f64::NEG_INFINITY, &mut found);
+            assert_eq!(found.len(), 3 * 5 + 1);
+            for neighbour in &found {
+                let moved =
+                    models.moved(std::slice::from_ref(&start), std::slice::from_ref(&covariance), neighbour);
+                let (log_weight, mean) = plain(&models, &anew, &moved.named);
+                assert!((moved.log_weight - log_weight).abs() < 1e-7, "{} {log_weight}", moved.log_weight);
+                assert!((moved.mean - mean).amax() < 1e-7);
+            }
+        }
+    }
+
+    #[test]
+    fn the_beam_finds_what_enumeration_finds() {
+        for seed in 0..10 {
+            let (q, h, anew) = problem(3, seed);
+            let models = Models::new(&q, &h, &anew, 0.3);
+            let mut all = Vec::new();
+            for moved in 0..5 {
+                for place in 0..6 * 6 * 2 {
+                    let named = Named { moved, states: vec![place % 6, place / 6 % 6, place / 36] };
+                    all.push(plain(&models, &anew, &named));
+                }
+            }
+            let peak = all.iter().map(|(weight, _)| *weight).fold(f64::NEG_INFINITY, f64::max);
+            let total: f64 = all.iter().map(|(weight, _)| (weight - peak).exp()).sum();
+            let mean = all
+                .iter()
+                .fold(Vector::zeros(3), |sum, (weight, mean)| sum + mean * ((weight - peak).exp() / total));
+            // As wide as there are models, and as wide as it is.
+            for (width, tolerance) in [(360, 1e-4), (WIDTH, 0.1)] {
+                let averaged = models.average_of(width, None).unwrap();
+                assert!(
+                    (averaged.mean - &mean).amax() < tolerance * (1.0 + mean.amax()),
+                    "{seed} {width}: {mean}"
+                );
+                let (heaviest, _) = plain(&models, &anew, &averaged.heaviest);
+                assert!((heaviest - peak).abs() < 1e-9, "{seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn prior_probabilities_of_all_models_sum_to_one() {
+        let (q, h, anew) = problem(3, 0);
+        let models = Models::new(&q, &h, &anew, 0.3);
+        let mut total = 0.0;
+        for moved in 0..5 {
+            for place in 0..6 * 6 * 2 {
+                let named = Named { moved, states: vec![place % 6, place / 6 % 6, place / 36] };
+                total += models.log_prior(&named).exp();
+            }
+        }
+        assert!((total - 1.0).abs() < 1e-12);
+    }
+}

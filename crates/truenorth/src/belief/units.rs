@@ -1,0 +1,129 @@
+//! The unit of each column: what its coefficient is measured by, so that no decision depends on how users measure.
+//!
+//! ```text
+//! u = √(Σz⁴ / Σz²)
+//! ```
+//!
+//! It is 1 for columns of zeros and ones, however rare the ones are, √3 deviations of a Gaussian column, and it is
+//! multiplied with its column. A column's unit is the larger one of its unit in the logs and of that in the actions offered
+//! at rounds 1, 2, 4, 8, ...; one that nobody has seen has none, and is given it in the round in which it is first offered.
+
+use crate::dense::{Matrix, Vector};
+use crate::round::Actions;
+use crate::statistic::RidgeStatistic;
+
+/// The units, and what they are made of.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Units {
+    /// By column; 0 where nobody has seen it.
+    by_column: Vec<f64>,
+    /// Σx² and Σx⁴ of the offered actions that were looked at.
+    offered: Vec<(f64, f64)>,
+    /// Whether there is a column that nobody has seen.
+    unseen: bool,
+}
+
+/// Units that change by no more than this share of them stay as they are: a fit is dear.
+const TOLERANCE: f64 = 0.1;
+
+fn unit(square: f64, fourth: f64) -> f64 {
+    // Fourth powers of tiny numbers underflow.
+    if fourth > 0.0 { (fourth / square).sqrt() } else { square.sqrt() }
+}
+
+impl Units {
+    /// Columns as they are.
+    pub(crate) fn none(dimension: usize) -> Self {
+        Self { by_column: vec![1.0; dimension], offered: vec![(0.0, 0.0); dimension], unseen: false }
+    }
+
+    pub(crate) fn new(logs: &RidgeStatistic) -> Self {
+        let mut units =
+            Self { by_column: Vec::new(), offered: vec![(0.0, 0.0); logs.dimension()], unseen: true };
+        units.set(logs);
+        units
+    }
+
+    fn set(&mut self, logs: &RidgeStatistic) {
+        let logged = (0..logs.dimension()).map(|j| unit(logs.squares(j), logs.fourths()[j]));
+        let offered = self.offered.iter().map(|&(square, fourth)| unit(square, fourth));
+        self.by_column = logged.zip(offered).map(|(logged, offered)| logged.max(offered)).collect();
+        self.unseen = self.by_column.contains(&0.0);
+    }
+
+    /// Looks at the actions of a round, if that is due. Tells whether units have changed.
+    pub(crate) fn look(&mut self, round: u64, actions: Actions<'_>, logs: &RidgeStatistic) -> bool {
+        let rows = || actions.features.chunks_exact(actions.dimension());
+        let new = |row: &[f64]| row.iter().zip(&self.by_column).any(|(x, unit)| *unit == 0.0 && *x != 0.0);
+        if !(round.is_power_of_two() || self.unseen && rows().any(new)) {
+            return false;
+        }
+        let mut squares = Vec::with_capacity(actions.count());
+        for (j, (square, fourth)) in self.offered.iter_mut().enumerate() {
+            squares.clear();
+            squares.extend(rows().map(|row| row[j] * row[j]));
+            // The order of the actions makes no difference.
+            squares.sort_unstable_by(f64::total_cmp);
+            *square += squares.iter().sum::<f64>();
+            *fourth += squares.iter().map(|square| square * square).sum::<f64>();
+        }
+        let before = std::mem::take(&mut self.by_column);
+        self.set(logs);
+        let alike = |(new, old): (&f64, &f64)| (old - new).abs() <= TOLERANCE * old;
+        let same = self.by_column.iter().zip(&before).all(alike);
+        if same {
+            self.by_column = before;
+        }
+        !same
+    }
+
+    /// By column; 1 where nobody has seen it, which then makes no difference.
+    fn known(&self, j: usize) -> f64 {
+        if self.by_column[j] > 0.0 { self.by_column[j] } else { 1.0 }
+    }
+
+    /// All of them as a vector.
+    pub(crate) fn vector(&self) -> Vector {
+        Vector::from_fn(self.by_column.len(), |j, _| self.known(j))
+    }
+
+    /// Length of a feature vector in these units.
+    pub(crate) fn length(&self, features: &[f64]) -> f64 {
+        features.iter().enumerate().map(|(j, x)| (x / self.known(j)).powi(2)).sum::<f64>().sqrt()
+    }
+
+    /// A matrix of products of columns in these units, from one in the users'.
+    pub(crate) fn divide(&self, matrix: &Matrix) -> Matrix {
+        let units = self.vector();
+        Matrix::from_fn(units.len(), units.len(), |i, j| matrix[(i, j)] / units[i] / units[j])
+    }
+
+    /// Whether this can be a policy's state: deserialised data may be anything.
+    pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
+        let usable = |number: f64| (0.0..f64::INFINITY).contains(&number);
+        self.by_column.len() == dimension
+            && self.offered.len() == dimension
+            && self.by_column.iter().all(|&unit| usable(unit))
+            && self.offered.iter().all(|&(square, fourth)| usable(square) && usable(fourth))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_have_the_unit_one_however_rare_and_others_their_size() {
+        let mut logs = RidgeStatistic::new(3).unwrap();
+        for row in 0..100 {
+            logs.observe(&[if row == 7 { 1.0 } else { 0.0 }, -5.0, 0.0], 0.0).unwrap();
+        }
+        let mut units = Units::new(&logs);
+        assert_eq!((units.by_column.as_slice(), units.unseen), (&[1.0, 5.0, 0.0][..], true));
+        // The third column comes alive in the fifth round, which would not be looked at otherwise.
+        assert!(!units.look(5, Actions::new(&[1.0, 1.0, 0.0], 3).unwrap(), &logs));
+        assert!(units.look(5, Actions::new(&[9.0, 1.0, 0.25], 3).unwrap(), &logs));
+        assert_eq!((units.by_column.as_slice(), units.unseen), (&[9.0, 5.0, 0.25][..], false));
+    }
+}

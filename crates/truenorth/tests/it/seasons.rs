@@ -1,0 +1,184 @@
+//! Worlds that move: a step that somebody knows of, a slow turn, and no change at all.
+
+use std::sync::Mutex;
+use std::thread;
+
+use rand::RngExt as _;
+use truenorth::{Actions, Error, Policy, Preset, RidgeStatistic, Settings};
+
+use crate::support::{World, dot, play, rounds};
+
+const DIMENSION: usize = 10;
+/// Rounds of a season.
+const SEASON: usize = 2_000;
+const RUNS: u64 = 100;
+const ACTIONS: usize = 10;
+
+/// A world without drift, and its logs.
+fn world(seed: u64) -> (World, RidgeStatistic) {
+    let mut world = World::new(seed, DIMENSION, 0.3);
+    world.logged.clone_from(&world.live);
+    let logs = world.logs(500);
+    (world, logs)
+}
+
+/// Coefficients that are drawn anew.
+fn redraw(world: &mut World, count: usize) {
+    for coefficient in &mut world.live[..count] {
+        *coefficient = world.rng.random_range(-1.0..1.0);
+    }
+}
+
+/// Plays and returns what was lost.
+fn lose(world: &mut World, policy: &mut Policy, count: usize, mut change: impl FnMut(&mut World)) -> f64 {
+    let mut lost = 0.0;
+    for _ in 0..count {
+        change(world);
+        let Some((features, rewards)) = rounds(world, 1, ACTIONS).into_iter().next() else { break };
+        let actions = Actions::new(&features, DIMENSION).unwrap();
+        let means: Vec<f64> = (0..ACTIONS).map(|a| dot(actions.row(a), &world.live)).collect();
+        let choice = play(policy, &features, &rewards);
+        lost += means.iter().copied().fold(f64::NEG_INFINITY, f64::max) - means[choice.action];
+    }
+    lost
+}
+
+/// Mean over the runs of several figures at once.
+fn mean<const N: usize>(run: impl Fn(u64) -> [f64; N] + Sync) -> [f64; N] {
+    let sums = Mutex::new([0.0; N]);
+    thread::scope(|scope| {
+        for half in 0..2 {
+            let (run, sums) = (&run, &sums);
+            scope.spawn(move || {
+                for seed in (half..RUNS).step_by(2) {
+                    let found = run(seed);
+                    sums.lock()
+                        .unwrap()
+                        .iter_mut()
+                        .zip(found)
+                        .for_each(|(sum, one)| *sum += one / RUNS as f64);
+                }
+            });
+        }
+    });
+    sums.into_inner().unwrap()
+}
+
+fn builder(logs: RidgeStatistic) -> Settings {
+    Policy::builder(DIMENSION).logs(logs)
+}
+
+/// What the second season costs after `count` coefficients have changed: renewed, left as it is, and by a policy that was
+/// given the right logs of the coefficients that have not.
+fn after_a_step(seed: u64, count: usize) -> [f64; 3] {
+    let (mut world, logs) = world(seed);
+    let mut policy = builder(logs).build().unwrap();
+    lose(&mut world, &mut policy, SEASON, |_| ());
+    let mut left = policy.clone();
+    policy.renew().unwrap();
+    let mut right = RidgeStatistic::new(DIMENSION).unwrap();
+    for _ in 0..500 + SEASON {
+        let mut features = world.round(1);
+        features[..count].fill(0.0);
+        right.observe(&features, dot(&features, &world.live) + world.draw_noise()).unwrap();
+    }
+    let mut told = builder(right).build().unwrap();
+    redraw(&mut world, count);
+    [&mut policy, &mut left, &mut told].map(|policy| {
+        let mut same =
+            World { rng: world.rng.clone(), live: world.live.clone(), logged: world.logged.clone(), ..world };
+        lose(&mut same, policy, SEASON, |_| ())
+    })
+}
+
+#[test]
+fn a_new_season_finds_out_what_still_holds() {
+    for count in [1, DIMENSION] {
+        let [renewed, left, told] = mean(|seed| after_a_step(seed, count));
+        println!(
+            "{count} of {DIMENSION} changed: renewed {renewed:.1}, left as it was {left:.1}, told {told:.1}"
+        );
+        if count == 1 {
+            assert!(renewed <= 1.5 * told, "{renewed} and {told}");
+        }
+        assert!(2.0 * renewed < left, "{renewed} and {left}");
+    }
+}
+
+#[test]
+fn a_new_season_without_a_change_costs_next_to_nothing() {
+    let [renewed, left] = mean(|seed| {
+        let (mut world, logs) = world(seed);
+        let mut left = builder(logs.clone()).build().unwrap();
+        let mut policy = builder(logs).season(SEASON as u64).build().unwrap();
+        let mut same =
+            World { rng: world.rng.clone(), live: world.live.clone(), logged: world.logged.clone(), ..world };
+        [lose(&mut same, &mut policy, 2 * SEASON, |_| ()), lose(&mut world, &mut left, 2 * SEASON, |_| ())]
+    });
+    println!("no change: a season {renewed:.2}, none {left:.2}");
+    assert!(renewed <= 1.05 * left, "{renewed} and {left}");
+}
+
+#[test]
+fn a_half_life_follows_a_world_that_turns() {
+    // A quarter of a turn in 4,000 rounds, in the plane of the first two coefficients.
+    let turn = |world: &mut World| {
+        let (sin, cos) = (std::f64::consts::FRAC_PI_2 / (2 * SEASON) as f64).sin_cos();
+        let (x, y) = (world.live[0], world.live[1]);
+        (world.live[0], world.live[1]) = (cos * x - sin * y, sin * x + cos * y);
+    };
+    let [fading, lasting] = mean(|seed| {
+        [Some(300.0), None].map(|half_life| {
+            let (mut world, logs) = world(seed);
+            (world.live[0], world.live[1]) = (1.0, 0.0);
+            let mut settings = builder(logs);
+            settings.half_life = half_life;
+            lose(&mut world, &mut settings.build().unwrap(), 2 * SEASON, turn)
+        })
+    });
+    println!("turning: half-life {fading:.1}, none {lasting:.1}");
+    assert!(2.0 * fading <= lasting, "{fading} and {lasting}");
+}
+
+#[test]
+fn what_is_known_is_what_the_new_season_starts_from() {
+    let (mut world, logs) = world(3);
+    for (logs, rounds) in [(logs, 300), (RidgeStatistic::new(DIMENSION).unwrap(), 300)] {
+        let mut policy = builder(logs).build().unwrap();
+        lose(&mut world, &mut policy, rounds, |_| ());
+        let features = world.round(30);
+        let actions = Actions::new(&features, DIMENSION).unwrap();
+        let before = policy.intervals(0, actions).unwrap();
+        policy.renew().unwrap();
+        for (new, old) in policy.intervals(0, actions).unwrap().iter().zip(before) {
+            // Nothing new is known; all that is known may have drifted.
+            assert!((new.mean() - old.mean()).abs() < 0.05, "{new:?} {old:?}");
+            assert!(new.ucb - new.lcb > 0.9 * (old.ucb - old.lcb), "{new:?} {old:?}");
+        }
+        // Decisions of the last season are still learned, and the policy goes on after a restart.
+        let mut again = Policy::from_bytes(&policy.to_bytes()).unwrap();
+        for policy in [&mut policy, &mut again] {
+            let mut same = World {
+                rng: world.rng.clone(),
+                live: world.live.clone(),
+                logged: world.logged.clone(),
+                ..world
+            };
+            lose(&mut same, policy, 50, |_| ());
+        }
+        assert_eq!(policy.to_bytes(), again.to_bytes());
+        assert_eq!(policy.counts().rounds, rounds as u64 + 50);
+    }
+}
+
+#[test]
+fn policies_that_never_doubt_their_logs_have_no_seasons() {
+    for preset in [Preset::LinUcb, Preset::Oful, Preset::OfflineOnly, Preset::TrueNorthConfidence] {
+        let settings = Policy::builder(2).preset(preset);
+        let mut policy = settings.clone().build().unwrap();
+        assert!(matches!(policy.renew(), Err(Error::Incompatible { .. })), "{}", preset.name());
+        assert!(settings.clone().season(10).build().is_err() && settings.half_life(10.0).build().is_err());
+    }
+    assert!(Policy::builder(2).season(0).build().is_err());
+    assert!(Policy::builder(2).half_life(0.0).build().is_err());
+}
