@@ -64,13 +64,22 @@ impl Recording {
 
     /// Coefficients fitted by least squares to all actions of all rounds.
     pub fn hindsight(&self) -> Result<Vec<f64>> {
+        // Columns of all sizes are alike; powers of two make no rounding.
+        let mut units = vec![0.0f64; self.dimension];
+        for x in self.rounds.iter().flatten().map(|&row| self.row(row)) {
+            units.iter_mut().zip(x).for_each(|(unit, x)| *unit = unit.max(x.abs()));
+        }
+        let units: Vec<f64> =
+            units.iter().map(|&unit| if unit > 0.0 { unit.log2().ceil().exp2() } else { 1.0 }).collect();
         let mut all = RidgeStatistic::new(self.dimension)?;
         for &row in self.rounds.iter().flatten() {
-            all.observe(self.row(row), self.rewards[row])?;
+            let x: Vec<f64> = self.row(row).iter().zip(&units).map(|(x, unit)| x / unit).collect();
+            all.observe(&x, self.rewards[row])?;
         }
         let trace: f64 = all.gram().iter().step_by(self.dimension + 1).sum();
         let size = trace / self.dimension as f64;
-        Ok(all.estimate((RIDGE * size).max(1e-50))?)
+        let estimate = all.estimate((RIDGE * size).max(1e-50))?;
+        Ok(estimate.iter().zip(&units).map(|(coefficient, unit)| coefficient / unit).collect())
     }
 
     /// Mean reward of always taking the action with the largest `coefficients`ᵀx, the first of several, in

@@ -11,7 +11,7 @@ use crate::support::{World, dot, play, rounds};
 const DIMENSION: usize = 10;
 /// Rounds of a season.
 const SEASON: usize = 2_000;
-const RUNS: u64 = 100;
+const RUNS: u64 = 60;
 const ACTIONS: usize = 10;
 
 /// A world without drift, and its logs.
