@@ -61,7 +61,7 @@ pub(crate) struct Belief {
     void: f64,
     /// Rounds that live data alone may still decide.
     credit: f64,
-    /// Probability that each coordinate of the logs is kept.
+    /// How much each coordinate of the logs still counts, from 0 to 1.
     kept: Vec<f64>,
     /// Mean and standard deviation of each coordinate's drift.
     drift: Vec<(f64, f64)>,
@@ -161,7 +161,7 @@ impl Belief {
         self.void
     }
 
-    /// Probability that coordinate `j` of the logs is as good as ever.
+    /// How much coordinate `j` of the logs still counts, from 0 to 1.
     pub(crate) fn kept(&self, j: usize) -> f64 {
         self.kept[j]
     }

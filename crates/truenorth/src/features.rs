@@ -21,8 +21,8 @@ pub struct FeatureView {
     pub drift: Option<f64>,
     /// Standard deviation of that estimate.
     pub stderr: Option<f64>,
-    /// How much the logs count here, from 0 to 1: with an adaptive posterior the probability that the logged
-    /// coefficient is as good as ever, with discounted pooling the share of the logs' own uncertainty in what
+    /// How much the logs count here, from 0 to 1: with an adaptive posterior `1/(1 + g²)` on average, where the
+    /// coefficient may have moved by g of its size, and 0 where it was drawn anew, with discounted pooling the share of the logs' own uncertainty in what
     /// they are taken to be uncertain by, otherwise 0 or 1.
     pub trust: f64,
 }

@@ -102,7 +102,7 @@ fn learned_figure(row: &Compared, names: &[String], method: &Method, rounds: usi
         Row { name: names[place].clone(), size: view.coverage, interval: drift, share: view.trust }
     });
     let trust = match method {
-        Method::Posterior { .. } => "chance that the logs are right",
+        Method::Posterior { .. } => "how much the logs count",
         _ => "share of the logs used",
     };
     // Where a linear model is an approximation, other actions may tell another story.

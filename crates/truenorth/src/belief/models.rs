@@ -33,8 +33,6 @@ use crate::error::{Error, Result};
 
 /// Deviations by which all columns may have moved.
 const MOVED: [f64; 5] = [0.002, 0.1, 0.3, 1.0, 3.0];
-/// Up to this one, a column that was moved counts as kept.
-const KEPT: usize = 1;
 /// Deviations of what was drawn anew.
 const ANEW: [f64; 5] = [0.1, 0.3, 1.0, 3.0, 10.0];
 /// Models that are averaged.
@@ -76,7 +74,7 @@ pub(crate) struct Averaged {
     pub(crate) covariance: Matrix,
     /// Log of the live data's probability, relative to no drift at all.
     pub(crate) log_evidence: f64,
-    /// Probability that a column is kept.
+    /// How much each column still counts, from 0 to 1.
     pub(crate) kept: Vec<f64>,
     /// The heaviest model.
     pub(crate) heaviest: Named,
@@ -371,9 +369,14 @@ impl<'a> Models<'a> {
             let apart = &model.mean - &mean;
             covariance.ger(weight, &apart, &apart, 1.0);
         }
-        let holds =
-            |model: &Model, j: usize| usize::from(model.named.moved) <= KEPT && model.named.states[j] == 0;
-        let kept = |j| each().filter(|(_, model)| holds(model, j)).map(|(weight, _)| weight).sum();
+        // A coefficient that may have moved by g has a prior of that width instead of one of width 1; the common factor
+        // holds or not.
+        let counts = |model: &Model, j: usize| match model.named.states[j] {
+            0 if j + 1 == columns => 1.0,
+            0 => (1.0 + MOVED[usize::from(model.named.moved)].powi(2)).recip(),
+            _ => 0.0,
+        };
+        let kept = |j| each().map(|(weight, model)| weight * counts(model, j)).sum();
         // The models at hand stand for all: their evidence is relative to their own prior.
         let prior: f64 = models.iter().map(|model| self.log_prior(&model.named).exp()).sum();
         Averaged {
