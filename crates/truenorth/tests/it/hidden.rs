@@ -140,7 +140,7 @@ fn hidden_actions_are_found_at_the_price_of_a_policy_without_logs() {
 
 /// `cargo test --release -p truenorth --test it hidden -- --ignored --nocapture`
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes half a minute"]
 fn the_same_for_two_hundred_thousand_rounds() {
     hold(&[2_000, 20_000, 200_000]);
 }
