@@ -1,0 +1,26 @@
+//! Raw values with names to rows of numbers, made the same way for logs, for pilots and for every live request.
+//!
+//! A [`Model`] is a formula over fields. A [`Survey`] says what fields hold. A [`Recipe`] is a model that has met data, and
+//! an [`Encoder`] turns values into features by it.
+
+mod basis;
+mod encoder;
+mod error;
+mod event;
+mod model;
+mod parse;
+mod recipe;
+mod rows;
+mod survey;
+mod value;
+mod vocabulary;
+
+pub use encoder::{Encoder, Gap, Slot};
+pub use error::{Error, Result, nearest};
+pub use event::Event;
+pub use model::{Factor, Model, Named, Reading, Term};
+pub use recipe::{ID, Missing, Recipe};
+pub use rows::Rows;
+pub use survey::{Seen, Survey};
+pub use value::{Kind, LARGEST, Value, is_missing, level, number_level};
+pub use vocabulary::{Feature, Joining, MOST_NAMES, bucket};

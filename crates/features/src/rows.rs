@@ -1,0 +1,120 @@
+//! The rows of an event: one for each of its actions.
+
+use crate::encoder::Encoder;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::recipe::ID;
+use crate::value::Value;
+
+/// Rows by their features that are not 0.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rows {
+    /// Features and values, row after row. A feature may come twice in a row, and then its values add up.
+    entries: Vec<(u32, f64)>,
+    /// Where each row ends among them.
+    ends: Vec<usize>,
+}
+
+impl Rows {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Features of a row, without the intercept, and their values.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    pub fn row(&self, row: usize) -> &[(u32, f64)] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.entries[start..self.ends[row]]
+    }
+
+    /// Adds a row to the numbers of a vector, which begins with the intercept, if there is one.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row, or the vector is too short.
+    pub fn add_to(&self, row: usize, intercept: bool, vector: &mut [f64]) {
+        if intercept {
+            vector[0] += 1.0;
+        }
+        for &(feature, value) in self.row(row) {
+            vector[usize::from(intercept) + feature as usize] += value;
+        }
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.ends.clear();
+    }
+}
+
+impl Encoder {
+    /// Makes a row for each action of an event.
+    pub fn rows(&mut self, event: &Event, rows: &mut Rows) -> Result<()> {
+        rows.clear();
+        let mark = self.begin(event)?;
+        for action in 0..event.len() {
+            self.truncate(mark);
+            self.action_row(event, action)?;
+            rows.entries.extend_from_slice(self.entries());
+            rows.ends.push(rows.entries.len());
+        }
+        Ok(())
+    }
+
+    /// Makes the row of one action of an event: [`entries`](Self::entries).
+    pub fn row(&mut self, event: &Event, action: usize) -> Result<()> {
+        self.begin(event)?;
+        self.action_row(event, action)
+    }
+
+    /// Puts in the context.
+    fn begin(&mut self, event: &Event) -> Result<usize> {
+        self.clear();
+        for (name, value) in event.context() {
+            if let Some(slot) = self.slot(name) {
+                self.put(slot, value)?;
+            }
+        }
+        Ok(self.mark())
+    }
+
+    fn action_row(&mut self, event: &Event, action: usize) -> Result<()> {
+        let of_action = |error| in_action(error, event, action);
+        for (name, value) in event.action(action) {
+            if let Some(slot) = self.slot(name) {
+                self.put(slot, value).map_err(of_action)?;
+            }
+        }
+        // The id stands for the field that is the id, unless the action has that as well; and the other way round.
+        let id = Value::Text(event.id(action));
+        let own = self.recipe().id.clone();
+        for name in [Some(ID), own.as_deref()].into_iter().flatten() {
+            if let Some(slot) = self.slot(name)
+                && !self.has_own(slot)
+            {
+                self.put(slot, id)?;
+            }
+        }
+        self.encode().map_err(of_action)
+    }
+}
+
+/// Names the action, where a value of its own is wrong.
+fn in_action(error: Error, event: &Event, action: usize) -> Error {
+    match error {
+        Error::Missing(_) | Error::NotANumber { .. } | Error::NotFinite { .. } | Error::Range { .. } => {
+            Error::Action { id: crate::error::shortened(event.id(action)), problem: Box::new(error) }
+        }
+        error => error,
+    }
+}

@@ -1,0 +1,126 @@
+//! Raw values, and the level that a value is where it is taken as a category.
+
+use std::borrow::Cow;
+
+/// Largest size of a number: its square and a sum of squares stay finite.
+pub const LARGEST: f64 = 1e50;
+
+/// A raw value of a field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value<'a> {
+    /// Nothing: a null, an empty cell.
+    Missing,
+    /// A number.
+    Number(f64),
+    /// True or false.
+    Truth(bool),
+    /// Text, even if its letters are digits: a string of JSON, a column of text.
+    Text(&'a str),
+    /// A cell of CSV, which says nothing of its kind: whatever its letters look like.
+    Cell(&'a str),
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Numbers, which are features as they are.
+    Number,
+    /// Texts or truth values, of which each level is a feature.
+    Category,
+}
+
+impl Value<'_> {
+    /// What a cell is, by its letters; any other value is what it is.
+    pub fn typed(self) -> Self {
+        let Self::Cell(text) = self else { return self };
+        let text = text.trim();
+        if is_missing(text) {
+            Self::Missing
+        } else if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") {
+            Self::Truth(text.len() == 4)
+        } else {
+            text.parse().map_or(Value::Text(text), Self::Number)
+        }
+    }
+}
+
+/// Whether these letters mean that a number is not there.
+pub fn is_missing(text: &str) -> bool {
+    const WORDS: [&str; 8] = ["", "na", "n/a", "nan", "null", "none", "nil", "-"];
+    text.len() <= 4 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// The level that a text is: without spaces around it, and where it is a number or a truth value, written as every
+/// program writes those: `1.0` is `1`, and `True` is `true`. `007` and `1e5` are names, and stay what they are.
+pub fn level(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") {
+        return Cow::Owned(text.to_ascii_lowercase());
+    }
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let Some((whole, fraction)) = digits.split_once('.') else {
+        return Cow::Borrowed(if text == "-0" { "0" } else { text });
+    };
+    let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !all_digits(whole) || !all_digits(fraction) || whole.len() > 1 && whole.starts_with('0') {
+        return Cow::Borrowed(text);
+    }
+    match text.trim_end_matches('0').trim_end_matches('.') {
+        "-0" => Cow::Borrowed("0"),
+        short => Cow::Borrowed(short),
+    }
+}
+
+/// The level that a number is.
+pub fn number_level(number: f64) -> String {
+    // Negative zero is zero.
+    (number + 0.0).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_value_is_the_same_level_however_it_is_written() {
+        for (text, same) in [
+            (" 1 ", "1"),
+            ("1.0", "1"),
+            ("1.50", "1.5"),
+            ("-0.0", "0"),
+            ("-0", "0"),
+            ("0.10", "0.1"),
+            ("TRUE", "true"),
+            ("False", "false"),
+            ("007", "007"),
+            ("00.5", "00.5"),
+            ("1e5", "1e5"),
+            ("1.2.3", "1.2.3"),
+            ("v1.0", "v1.0"),
+            ("10", "10"),
+            ("100.0", "100"),
+        ] {
+            assert_eq!(level(text), same);
+        }
+        for number in [1.0, -2.5, 0.1, 1e15, -0.0, 123_456.789] {
+            assert_eq!(level(&number.to_string()), number_level(number));
+            assert_eq!(level(&format!("{number:?}")), number_level(number), "{number:?}");
+        }
+    }
+
+    #[test]
+    fn cells_are_what_they_look_like() {
+        for (cell, value) in [
+            ("1.5", Value::Number(1.5)),
+            (" true", Value::Truth(true)),
+            ("FALSE", Value::Truth(false)),
+            ("", Value::Missing),
+            ("n/a", Value::Missing),
+            ("red", Value::Text("red")),
+        ] {
+            assert_eq!(Value::Cell(cell).typed(), value);
+        }
+        assert_eq!(Value::Text("1").typed(), Value::Text("1"));
+    }
+}
