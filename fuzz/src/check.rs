@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use truenorth_logs::{Format, Missing, Plan, Selection, Summary, Tolerance};
+use truenorth_logs::{Format, Missing, Names, Plan, Selection, Summary, Tolerance};
 
 /// All targets.
 pub const TARGETS: [&str; 8] = ["csv", "jsonl", "parquet", "arrow", "vw", "dsjson", "obd", "summary"];
@@ -51,8 +51,9 @@ fn plan(format: Format, setting: usize) -> Plan {
         format: Some(format),
         // Parquet and Arrow have a faster way for columns that are all numbers.
         selection: Some(if other { Selection::new("x*", "r") } else { selection }),
+        model: None,
         buckets: 7,
-        keep_names: other,
+        names: if other { Names::Kept } else { Names::Model },
         intercept: other,
         tolerance,
         items: None,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use truenorth::Certificate;
 use truenorth_audit::{Audit, Options, Pilot as Sample, certificate_toml, page, square_matrix};
-use truenorth_logs::{Format, Layout, Rows, Summary};
+use truenorth_logs::{Format, Rows, Summary};
 
 use crate::error::{Error, Result};
 use crate::source::Source;
@@ -79,7 +79,7 @@ impl Pilot<'_> {
             Self::Summary(live) => summed(summary, live, Path::new("the pilot")),
             Self::Rows { features, rewards, rounds } => {
                 let scale = summary.scale();
-                let intercept = summary.recipe().intercept.then_some(scale);
+                let intercept = summary.recipe().model.intercept.then_some(scale);
                 let rows = features.chunks_exact(summary.features().len().max(1));
                 let features =
                     rows.flat_map(|row| intercept.into_iter().chain(row.iter().map(|x| x * scale))).collect();
@@ -102,14 +102,11 @@ fn numbered(rounds: Vec<i64>) -> Vec<usize> {
 
 fn summed(summary: &Summary, live: &Summary, place: &Path) -> Result<(Sample, LeftOut)> {
     let wrong = |reason: String| Error::input(place.display(), reason);
-    summary.recipe().check_live(live.recipe()).map_err(wrong)?;
+    summary.check_live(live).map_err(wrong)?;
     let known: BTreeSet<&str> = summary.features().iter().map(|feature| feature.name.as_str()).collect();
-    // Columns of numbers are the same; what came up by itself may not be.
-    let numbers = match &live.recipe().layout {
-        Layout::Table { numbers, .. } => numbers.len(),
-        Layout::Events { .. } => 0,
-    };
-    let unknown = live.features().iter().skip(numbers).filter(|feature| !known.contains(&*feature.name));
+    // What is there whatever the data is the same in both; what came up by itself may not be.
+    let fixed = live.recipe().fixed_features().len();
+    let unknown = live.features().iter().skip(fixed).filter(|feature| !known.contains(&*feature.name));
     let left_out = LeftOut { features: unknown.count() as u64, ..LeftOut::default() };
     let statistic = live.statistic_as(summary).map_err(|error| wrong(error.to_string()))?;
     Ok((Sample::Statistic(statistic), left_out))

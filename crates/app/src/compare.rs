@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use serde::Serialize;
 use truenorth::{Certificate, FeatureView, Policy, Preset, RidgeStatistic, Settings};
-use truenorth_logs::{Selection, Table};
+use truenorth_features::Feature;
+use truenorth_logs::{self as logs, Alike, Plan, Table};
 use truenorth_sim::{RecordedOutcome, Recording, Summary};
 
 use crate::certificate;
 use crate::error::{Error, Result};
 use crate::source::Source;
+use crate::summarize::Asked;
 use crate::work::{Progress, Work, pool};
 
 /// Policies that play unless others are named: all that need to be told nothing.
@@ -34,8 +36,11 @@ pub const POLICIES: [Preset; 13] = [
 /// Columns of the tables that are read.
 #[derive(Debug, Clone, Copy)]
 pub struct Columns<'a> {
-    /// The features: names and patterns, separated by commas.
+    /// The features: names and patterns, separated by commas; none where a model says which there are, or a summary of
+    /// the logs.
     pub features: &'a str,
+    /// A formula.
+    pub model: Option<&'a str>,
     /// The reward.
     pub reward: &'a str,
     /// Which live rows are a round.
@@ -218,46 +223,92 @@ impl Told {
     }
 }
 
+/// Length of a vector.
+fn length(row: &[f64]) -> f64 {
+    row.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
 impl Contest {
-    /// Reads logged rows, if there are any, and live ones, which have the same features.
+    /// Reads logged rows, if there are any, and live ones, which have the same features. The logs may be a summary.
     pub fn read(columns: Columns<'_>, offline: Option<Source>, online: Source) -> Result<Self> {
-        let rows = |source: Source, selection: &Selection| -> Result<Rows> {
-            Ok(Rows { name: source.name(), table: source.table(selection)? })
+        let Columns { features, model, reward, round } = columns;
+        if let Some(Source::Path(path)) = &offline
+            && logs::Summary::is_summary(path)
+        {
+            let summary = logs::Summary::read(path)?;
+            let mut alike = Alike::summary(&summary);
+            let online = Rows { name: online.name(), table: online.table(&mut alike, Some(round))? };
+            return Self::with_summary(&summary, alike.features(), &online);
+        }
+        let asked = Asked { model, features, reward: Some(reward), ..Asked::default() };
+        let mut plan = Plan::default();
+        asked.tell(&mut plan)?;
+        let selection = plan.selection.unwrap_or_default().without(round);
+        let (first, rest) = match offline {
+            Some(offline) => (offline, Some(online)),
+            None => (online, None),
         };
-        let all = Selection::new(columns.features, columns.reward);
-        let offline = offline.map(|source| rows(source, &all.clone().without(columns.round))).transpose()?;
-        let selection = match &offline {
-            Some(offline) => Selection::named(&offline.table.names, columns.reward),
-            None => all,
+        let (mut alike, first) = first.alike(&selection)?;
+        let mut rows = |source: Source, round| -> Result<Rows> {
+            Ok(Rows { name: source.name(), table: source.table(&mut alike, round)? })
         };
-        Self::new(offline.as_ref(), &rows(online, &selection.with_round(columns.round))?)
+        let Some(online) = rest else { return Self::new(None, &rows(first, Some(round))?) };
+        let mut offline = rows(first, None)?;
+        let online = rows(online, Some(round))?;
+        offline.table.widen(&online.table.names);
+        Self::new(Some(&offline), &online)
     }
 
     /// From logged rows, if there are any, and live ones with their rounds.
     pub fn new(offline: Option<&Rows>, online: &Rows) -> Result<Self> {
         let all = || offline.into_iter().chain([online]).flat_map(Rows::each);
-        let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>().sqrt();
         let unit = all().map(|(.., row)| length(row)).fold(0.0, f64::max);
         let unit = if unit > 0.0 { unit } else { 1.0 };
-        let scaled = |row: &[f64]| row.iter().map(|x| x / unit).collect::<Vec<f64>>();
-        let names = online.table.names.clone();
-        let mut logs = RidgeStatistic::new(names.len())?;
+        let mut logs = RidgeStatistic::new(online.table.names.len())?;
         for (rows, place, row) in offline.into_iter().flat_map(Rows::each) {
-            logs.observe(&scaled(row), rows.table.rewards[place])?;
+            let row: Vec<f64> = row.iter().map(|x| x / unit).collect();
+            logs.observe(&row, rows.table.rewards[place])?;
         }
+        Ok(Self::of(logs, unit, offline.into_iter().chain([online]), online))
+    }
+
+    /// From a summary of the logs and live rows with these features.
+    fn with_summary(summary: &logs::Summary, features: &[Feature], online: &Rows) -> Result<Self> {
+        let longest = online.each().map(|(.., row)| length(row)).fold(summary.scale().recip(), f64::max);
+        let logs = summary.statistic_of(features, summary.recipe().model.intercept, longest.recip())?;
+        Ok(Self::of(logs, longest, [online], online))
+    }
+
+    fn of<'a>(
+        logs: RidgeStatistic,
+        unit: f64,
+        all: impl IntoIterator<Item = &'a Rows>,
+        online: &Rows,
+    ) -> Self {
         let is_arm = |row: &[f64]| {
             let mut entries = row.iter().filter(|&&x| x != 0.0);
             entries.next() == Some(&unit) && entries.next().is_none()
         };
-        let other = all().find(|(.., row)| !is_arm(row));
+        let other = all.into_iter().flat_map(Rows::each).find(|(.., row)| !is_arm(row));
         let no_arm = other.map(|(rows, place, _)| format!("{}, row {}", rows.name, place + 1));
+        let names = online.table.names.clone();
         let recording = Recording {
             dimension: names.len(),
-            features: scaled(&online.table.features),
+            features: online.table.features.iter().map(|x| x / unit).collect(),
             rewards: online.table.rewards.clone(),
             rounds: online.table.rows_by_round().unwrap_or_default(),
         };
-        Ok(Self { names, logs, recording, unit, no_arm })
+        Self { names, logs, recording, unit, no_arm }
+    }
+
+    /// Rounds in which there is nothing to choose, because they have one action.
+    pub fn rounds_of_one(&self) -> usize {
+        self.recording.rounds.iter().filter(|rows| rows.len() == 1).count()
+    }
+
+    /// Number of rounds.
+    pub fn rounds(&self) -> usize {
+        self.recording.rounds.len()
     }
 
     /// The policies, each with all that it is told.

@@ -41,6 +41,12 @@ pub enum Error {
     /// Columns without a reward.
     #[error("`reward` is needed beside the columns")]
     NoReward,
+    /// A formula that is wrong.
+    #[error("{0}")]
+    Model(truenorth_features::Error),
+    /// Features are asked for in two ways.
+    #[error("`model` says which features there are, so `features`, `one_hot` and `hash` cannot")]
+    ModelAndColumns,
     /// A part that does not go with those before it.
     #[error("{}: {problem}", path.display())]
     Merge {
@@ -122,6 +128,7 @@ impl Error {
         match self {
             Self::Number { name, .. } => std::slice::from_ref(name),
             Self::NoReward => &["reward"],
+            Self::ModelAndColumns => &["model", "features", "one_hot", "hash"],
             Self::Scale { .. } => &["scales"],
             Self::NotTold { .. } => &["drift", "certificate"],
             _ => &[],

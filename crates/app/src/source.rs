@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use arrow_array::RecordBatchReader;
-use truenorth_logs::{Error, Format, Problem, Result, Rows, Selection, Summary, Table};
+use truenorth_logs::{Alike, Error, Format, Problem, Result, Rows, Selection, Summary, Table};
 
 /// Column that is taken for the rounds where none is named.
 const ROUND: &str = "round";
@@ -33,11 +33,22 @@ impl Source {
         }
     }
 
-    /// All rows of some columns.
-    pub(crate) fn table(self, selection: &Selection) -> Result<Table> {
+    /// A reader of tables with the features of these rows, and the rows.
+    pub(crate) fn alike(self, selection: &Selection) -> Result<(Alike, Self)> {
         match self {
-            Self::Path(path) => Table::read(path, selection),
-            Self::Batches(batches, name) => Table::of_batches(batches, name, selection),
+            Self::Path(path) => Ok((Alike::file(&path, selection)?, Self::Path(path))),
+            Self::Batches(batches, name) => {
+                let (alike, batches) = Alike::batches(batches, name, selection)?;
+                Ok((alike, Self::Batches(batches, name)))
+            }
+        }
+    }
+
+    /// All rows, with the features of others.
+    pub(crate) fn table(self, alike: &mut Alike, round: Option<&str>) -> Result<Table> {
+        match self {
+            Self::Path(path) => alike.read_file(&path, round),
+            Self::Batches(batches, name) => alike.read_batches(batches, name, round),
         }
     }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use truenorth_app::audit::{Audited, LeftOut, Pilot, audit};
 use truenorth_app::{Error, Source};
 use truenorth_audit::Options;
-use truenorth_logs::{Layout, Summary};
+use truenorth_logs::{Origin, Summary};
 use truenorth_paper::theory::{FallbackParams, OnlineFallback};
 use truenorth_report::numbers::{count, many, p_value, significant};
 
@@ -68,6 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let certificate = arguments.certificate.as_ref().or(beside.as_ref());
     check_files(arguments, certificate)?;
     let summary = Summary::read(&arguments.summary)?;
+    crate::summarize::warn(summary.recipe());
     let audited = audited(arguments, &summary)?;
     let source = arguments.summary.display().to_string();
     if let Some(path) = certificate {
@@ -138,7 +139,7 @@ fn check_pilot(path: &Path, rounds: bool, summary: &Summary) -> Result<(), Failu
     if rounds && Summary::is_summary(path) {
         return Err(Failure::in_file(path, "`--round` needs rows, but this is a summary of them"));
     }
-    if rounds && matches!(summary.recipe().layout, Layout::Events { .. }) {
+    if rounds && matches!(summary.origin(), Origin::Events { .. }) {
         return Err(Failure::in_file(path, "`--round` needs a table, but the logs are events"));
     }
     Ok(())

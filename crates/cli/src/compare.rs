@@ -16,15 +16,19 @@ use crate::table;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The logs: one row an observation (.csv, .csv.gz, .parquet, .jsonl); leave it out to play without logs
+    /// The logs: one row an observation (.csv, .csv.gz, .parquet, .jsonl), or a summary of them, whose features are then
+    /// those of the rounds; leave it out to play without logs
     #[arg(long, value_name = "FILE")]
     offline: Option<PathBuf>,
     /// The live rounds: one row an action, all rewards known
     #[arg(long, value_name = "FILE")]
     online: PathBuf,
     /// Feature columns: names and patterns, separated by commas
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     features: String,
+    /// The features as a formula instead, such as 'price + segment:item'
+    #[arg(long, value_name = "FORMULA")]
+    model: Option<String>,
     /// Column of the reward
     #[arg(long, value_name = "NAME")]
     reward: String,
@@ -98,8 +102,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     // Before files are read, which may take long.
     told.check()?;
     let source = |path: &PathBuf| Source::Path(path.clone());
-    let columns = Columns { features, reward, round };
+    let columns = Columns { features, model: arguments.model.as_deref(), reward, round };
     let contest = Contest::read(columns, offline.as_ref().map(source), source(online))?;
+    match (contest.rounds_of_one(), contest.rounds()) {
+        (0, _) => {}
+        (ones, rounds) if ones == rounds => eprintln!(
+            "truenorth: every round has one action, so that there is nothing to choose; does `--round` name the right column?"
+        ),
+        (ones, rounds) => {
+            eprintln!(
+                "truenorth: {ones} of {rounds} rounds have one action, so that there is nothing to choose in them"
+            );
+        }
+    }
     let entries = contest.entries(&told)?;
     if let Some(folder) = out {
         make_folder(folder)?;

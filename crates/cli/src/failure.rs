@@ -34,8 +34,8 @@ fn flags(error: &Error) -> &'static str {
         return "";
     };
     match problem {
-        Problem::NoSelection(_) => " (`--features` and `--reward`)",
-        Problem::TooManyFeatures(_) => " (`--hash COLUMN`, or no `--keep-names`)",
+        Problem::NoSelection(_) => " (`--reward`, and `--model` or `--features`)",
+        Problem::TooManyFeatures(_) => " (`--hash COLUMN`, `hash(...)` in the model, or no `--keep-names`)",
         Problem::ItemTable => " (`--items`)",
         _ => "",
     }

@@ -7,8 +7,9 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use truenorth_app::Error;
-use truenorth_app::summarize::{Summed, selection, summarize};
-use truenorth_logs::{BUCKETS, Format, Layout, Missing, Plan, Recipe, Rejected, Summary, Tolerance, expand};
+use truenorth_app::summarize::{Asked, Summed, summarize};
+use truenorth_features::Recipe;
+use truenorth_logs::{BUCKETS, Format, Missing, Names, Origin, Plan, Rejected, Summary, Tolerance, expand};
 use truenorth_report::numbers::many;
 
 use crate::failure::Failure;
@@ -20,6 +21,16 @@ pub(crate) struct Arguments {
     /// Logs, or summaries to merge; quoted patterns such as 'logs/*.parquet' are expanded
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
+    /// Which features there are: a formula over fields, such as 'price + segment:item'. Without it and without
+    /// --features, --one-hot and --hash, one is made from the data and printed
+    #[arg(long, value_name = "FORMULA")]
+    model: Option<String>,
+    /// Columns of a table that belong to the action, separated by commas, its id first
+    #[arg(long, value_name = "FIELDS", default_value = "", hide_default_value = true)]
+    action: String,
+    /// Column of a table that says whether the action of a row was taken, where each row is an action
+    #[arg(long, value_name = "NAME")]
+    chosen: Option<String>,
     /// Columns of numbers: names and patterns such as 'f_*', separated by commas
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     features: String,
@@ -29,7 +40,8 @@ pub(crate) struct Arguments {
     /// The summary to write; it may be one that is read, but not a log
     #[arg(short, long, value_name = "SUMMARY")]
     output: PathBuf,
-    /// Format of the files: auto (by ending and content), csv, parquet, jsonl, arrow, vw, dsjson or obd
+    /// Format of the files: auto (by ending and content), csv, parquet, jsonl, arrow, vw, dsjson, obd or
+    /// events
     #[arg(long, default_value = "auto", value_parser = format)]
     format: FormatChoice,
     /// Columns of categories: each level becomes a feature `column=level`
@@ -38,17 +50,17 @@ pub(crate) struct Arguments {
     /// Columns of categories with too many levels: each `column=level` is hashed into a bucket
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     hash: String,
-    /// Buckets of the hash, for --hash and for events of Vowpal Wabbit
-    #[arg(long, value_name = "N", default_value_t = BUCKETS, value_parser = clap::value_parser!(u32).range(1..=4096))]
-    buckets: u32,
-    /// Keep the names of Vowpal Wabbit's features instead of hashing them
-    #[arg(long)]
+    /// Buckets of the hash [default: 256]; of events, every name is hashed, without products
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    buckets: Option<u32>,
+    /// Of events, take every name as a feature, without products
+    #[arg(long, conflicts_with = "model")]
     keep_names: bool,
-    /// Add a feature that is always 1
+    /// Add a feature that is always 1; a model has it unless it says `0 +`
     #[arg(long)]
     intercept: bool,
-    /// Values that are missing: stop at the first, leave the row out, or take the column's mean
-    #[arg(long, default_value = "refuse", value_parser = ["refuse", "drop", "mean"])]
+    /// Values that are missing: stop at the first, leave the row out, take the column's mean, or 0
+    #[arg(long, default_value = "refuse", value_parser = ["refuse", "drop", "mean", "zero"])]
     missing: String,
     /// Leave malformed rows out and count them, instead of stopping at the first
     #[arg(long)]
@@ -78,6 +90,8 @@ pub(crate) fn format(name: &str) -> Result<FormatChoice, String> {
 /// What is printed with `--json`.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
+    model: String,
+    warnings: Vec<String>,
     rows: u64,
     dimension: usize,
     features: Vec<String>,
@@ -100,23 +114,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         check_apart(&arguments.output, input)?;
     }
     check_file(&arguments.output)?;
-    if logs.is_empty() && plan.selection.is_some() {
+    if logs.is_empty() && (plan.selection.is_some() || plan.model.is_some()) {
         return Err(Failure::Call("only summaries are named, whose columns are settled".to_owned()));
     }
+    let is_made = !logs.is_empty()
+        && summaries.is_empty()
+        && plan.names == Names::Model
+        && plan.model.is_none()
+        && arguments.model.is_none()
+        && [&*arguments.features, &arguments.one_hot, &arguments.hash].concat().is_empty();
     let progress = progress(&logs);
     let summed = summarize(&plan, &summaries, &logs, &|bytes| progress.inc(bytes));
     progress.finish_and_clear();
     let Summed { whole, twice } = summed.map_err(Failure::Logs)?;
-    check_used(arguments, whole.recipe())?;
+    check_used(arguments, &whole)?;
+    warn(whole.recipe());
     for file in twice {
         eprintln!("truenorth: {file} is counted twice");
     }
     whole.write(&arguments.output).map_err(Error::write(&arguments.output))?;
     let bytes = arguments.output.metadata().map_or(0, |about| about.len());
     if !arguments.json {
-        return Ok(text(&whole, &arguments.output, bytes));
+        return Ok(text(&whole, &arguments.output, bytes, is_made));
     }
     json(&Report {
+        model: whole.recipe().model.to_string(),
+        warnings: whole.recipe().warnings(),
         rows: whole.rows(),
         dimension: whole.dimension(),
         features: whole.names(),
@@ -129,8 +152,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
-    let Arguments { features, reward, one_hot, hash, .. } = arguments;
-    let selection = selection(features, reward.as_deref(), one_hot, hash)?;
+    let asked = Asked {
+        model: arguments.model.as_deref(),
+        features: &arguments.features,
+        one_hot: &arguments.one_hot,
+        hash: &arguments.hash,
+        reward: arguments.reward.as_deref(),
+        action: &arguments.action,
+        chosen: arguments.chosen.as_deref(),
+    };
     let range = match arguments.reward_range[..] {
         [] => None,
         [low, high] if low <= high => Some((low, high)),
@@ -144,26 +174,43 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     let missing = match arguments.missing.as_str() {
         "drop" => Missing::Drop,
         "mean" => Missing::Mean,
+        "zero" => Missing::Zero,
         _ => Missing::Refuse,
     };
-    Ok(Plan {
+    let names = match (arguments.keep_names, arguments.buckets) {
+        (true, _) => Names::Kept,
+        (false, Some(_)) => Names::Hashed,
+        (false, None) => Names::Model,
+    };
+    let mut plan = Plan {
         format: arguments.format.0,
-        selection,
-        buckets: arguments.buckets,
-        keep_names: arguments.keep_names,
+        selection: None,
+        model: None,
+        buckets: arguments.buckets.unwrap_or(BUCKETS),
+        names,
         intercept: arguments.intercept,
         tolerance: Tolerance { missing, skip_malformed: arguments.skip_malformed, range },
         items: arguments.items.clone(),
         threads: usize::from(arguments.threads),
-    })
+    };
+    asked.tell(&mut plan)?;
+    Ok(plan)
+}
+
+/// Says which terms cannot change a choice.
+pub(crate) fn warn(recipe: &Recipe) {
+    for warning in recipe.warnings() {
+        eprintln!("truenorth: {warning}");
+    }
 }
 
 /// What was asked for must not be lost silently, because a summary or a format knows nothing of it.
-fn check_used(arguments: &Arguments, recipe: &Recipe) -> Result<(), Failure> {
-    if arguments.intercept && !recipe.intercept {
-        return Err(Failure::Call("`--intercept` comes too late: the summaries have none".to_owned()));
+fn check_used(arguments: &Arguments, summary: &Summary) -> Result<(), Failure> {
+    if arguments.intercept && !summary.recipe().model.intercept {
+        let reason = if arguments.model.is_some() { "the model has none" } else { "the summaries have none" };
+        return Err(Failure::Call(format!("`--intercept` comes too late: {reason}")));
     }
-    if arguments.items.is_some() && !matches!(recipe.layout, Layout::Events { items: Some(_), .. }) {
+    if arguments.items.is_some() && !matches!(summary.origin(), Origin::Events { items: Some(_), .. }) {
         return Err(Failure::Call("`--items` goes with logs of Open Bandit only".to_owned()));
     }
     Ok(())
@@ -176,7 +223,7 @@ fn progress(paths: &[PathBuf]) -> ProgressBar {
     ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-fn text(summary: &Summary, path: &Path, bytes: u64) -> String {
+fn text(summary: &Summary, path: &Path, bytes: u64, is_made: bool) -> String {
     let mut text = format!(
         "{} of {}, {}, mean reward {}\n",
         many(summary.rows(), "row"),
@@ -188,6 +235,15 @@ fn text(summary: &Summary, path: &Path, bytes: u64) -> String {
         let which = if *rows == 1 { "" } else { "the first: " };
         let _ = writeln!(text, "left out: {} ({reason}; {which}{first})", many(*rows, "row"));
     }
+    if is_made {
+        let _ = writeln!(text, "model made from the data: --model '{}'", summary.recipe().model);
+        if !summary.recipe().left_out.is_empty() {
+            let left_out = summary.recipe().left_out.join(", ");
+            let _ = writeln!(text, "not in the model, because they tell rows apart: {left_out}");
+        }
+    }
     let (path, size) = (path.display(), bytes.div_ceil(1000));
-    text + &format!("wrote {path} ({size} kB)\nnext: truenorth audit {path} --pilot LIVE_ROWS\n")
+    text + &format!(
+        "wrote {path} ({size} kB)\nnext: truenorth audit {path} --pilot LIVE_ROWS\n      truenorth decide {path} --state bandit.tn\n"
+    )
 }

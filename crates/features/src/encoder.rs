@@ -54,6 +54,10 @@ pub struct Encoder {
     means: Option<BTreeMap<String, f64>>,
     /// Fields that the recipe does not know, and how often they came.
     unknown: BTreeMap<String, u64>,
+    /// How often a feature turned up that may not join.
+    unknown_features: u64,
+    /// Sums of numbers that were counted before the cache was last forgotten.
+    sums: BTreeMap<String, (f64, f64)>,
     cache: Cache,
     row: Row,
 }
@@ -69,6 +73,8 @@ struct Cache {
     /// The term that makes a feature: the first, if several do.
     owners: Vec<u32>,
     atoms: Atoms,
+    /// Sum and weight of the numbers that were counted, by atom.
+    sums: Vec<(f64, f64)>,
 }
 
 /// A field that a recipe knows.
@@ -93,6 +99,8 @@ struct Field {
 struct Atoms {
     names: Vec<String>,
     by_name: FxHashMap<String, u32>,
+    /// Those that are levels.
+    levels: rustc_hash::FxHashSet<u32>,
     /// Buckets of a hash, and the names that fell into them lately.
     buckets: FxHashMap<u32, Vec<String>>,
     gaps: Vec<Vec<u32>>,
@@ -186,7 +194,16 @@ impl Encoder {
         let cache = Cache::new(&recipe);
         let row = Row { last: vec![NONE; cache.slots.len()], ..Row::default() };
         let vocabulary = Vocabulary::new(features, joining);
-        Self { recipe, vocabulary, means: None, unknown: BTreeMap::new(), cache, row }
+        Self {
+            recipe,
+            vocabulary,
+            means: None,
+            unknown: BTreeMap::new(),
+            unknown_features: 0,
+            sums: BTreeMap::new(),
+            cache,
+            row,
+        }
     }
 
     /// Puts means in the place of missing numbers, by the names of what is missing.
@@ -208,7 +225,7 @@ impl Encoder {
 
     /// How often a feature turned up that may not join.
     pub fn unknown_features(&self) -> u64 {
-        self.vocabulary.unknown
+        self.unknown_features
     }
 
     /// Fields that came and that the recipe does not know, with how often they came.
@@ -250,6 +267,7 @@ impl Encoder {
     pub fn clear(&mut self) -> bool {
         let full = self.cache.atoms.names.len() > REMEMBERED || self.cache.by_name.len() > REMEMBERED;
         if full {
+            self.cache.add_sums(&mut self.sums);
             self.cache = Cache::new(&self.recipe);
             self.row.cells.clear();
             self.row.last = vec![NONE; self.cache.slots.len()];
@@ -298,7 +316,7 @@ impl Encoder {
             }
         }
         if field.category || field.natural && matches!(typed, Value::Truth(_) | Value::Text(_)) {
-            cell.level = atoms.level(field, typed);
+            cell.level = atoms.level(field, typed)?;
         }
         if cell.level == NONE && cell.number.is_nan() {
             return Ok(());
@@ -312,7 +330,7 @@ impl Encoder {
     /// Makes the features of the values that were put in. An error leaves no feature behind, unless it says that there
     /// are too many.
     pub fn encode(&mut self) -> Result<()> {
-        let Self { recipe, vocabulary, means, cache, row, .. } = self;
+        let Self { recipe, vocabulary, means, unknown_features, cache, row, .. } = self;
         let Cache { slots, terms, owners, atoms, .. } = cache;
         row.parts.clear();
         row.ranges.clear();
@@ -341,7 +359,7 @@ impl Encoder {
             let mut made = |path: &[u32], atoms: &mut Atoms| -> Result<u32> {
                 let bucket = path.iter().any(|atom| atoms.buckets.contains_key(atom));
                 let Some(feature) = vocabulary.find(&atoms.joined(path), bucket, term)? else {
-                    return Ok(NONE);
+                    return Ok(UNKNOWN);
                 };
                 if owners.len() <= feature as usize {
                     owners.resize(feature as usize + 1, NONE);
@@ -357,6 +375,7 @@ impl Encoder {
             let (entries, gaps) = (&mut row.entries, &mut row.gaps);
             product.walk(&mut made, &mut |part| match part.gap {
                 _ if part.key == NONE => {}
+                _ if part.key == UNKNOWN => *unknown_features += 1,
                 0 => entries.push((part.key, part.value)),
                 gap => gaps.push(Gap { feature: part.key, set: gap - 1, value: part.value }),
             })?;
@@ -400,10 +419,42 @@ impl Encoder {
         self.cache.atoms.gaps[set as usize].iter().map(|&atom| self.cache.atoms.names[atom as usize].as_str())
     }
 
-    /// The numbers of that row which may be missing in others, by name: what means are made of.
-    pub fn numbers(&self) -> impl Iterator<Item = (&str, f64)> {
-        let name = |atom: u32| self.cache.atoms.names[atom as usize].as_str();
-        self.row.numbers.iter().map(move |&(atom, value)| (name(atom), value))
+    /// Adds the numbers of that row, which stands for so many, to the sums that means are made of.
+    pub fn count_numbers(&mut self, weight: f64) {
+        for &(atom, value) in &self.row.numbers {
+            let atom = atom as usize;
+            if self.cache.sums.len() <= atom {
+                self.cache.sums.resize(atom + 1, (0.0, 0.0));
+            }
+            self.cache.sums[atom].0 += weight * value;
+            self.cache.sums[atom].1 += weight;
+        }
+    }
+
+    /// Sum and weight of the numbers that were counted, by name. Only their ratio means something: a number that is a
+    /// part of several terms counts for each.
+    pub fn number_sums(&self) -> BTreeMap<String, (f64, f64)> {
+        let mut sums = self.sums.clone();
+        self.cache.add_sums(&mut sums);
+        sums
+    }
+}
+
+impl Recipe {
+    /// The features that are there whatever the data: numbers and their functions by themselves, in the order of the model.
+    pub fn fixed_features(&self) -> Vec<Feature> {
+        let mut cache = Cache::new(self);
+        let mut names = Vec::new();
+        for product in &mut cache.terms {
+            match &product.factors[..] {
+                [Source::Number(slot)] => names.push(cache.slots[*slot as usize].name.clone()),
+                [Source::Function { slot, basis, .. }] if !basis.is_category() => {
+                    names.extend(basis.names(&cache.slots[*slot as usize].name));
+                }
+                _ => {}
+            }
+        }
+        names.into_iter().map(Feature::new).collect()
     }
 }
 
@@ -439,6 +490,15 @@ impl Cache {
         cache.terms =
             model.terms.iter().map(|term| cache.product(recipe, term, hashes > 1, &mut pattern)).collect();
         cache
+    }
+
+    fn add_sums(&self, sums: &mut BTreeMap<String, (f64, f64)>) {
+        for (name, &(sum, weight)) in self.atoms.names.iter().zip(&self.sums) {
+            if weight > 0.0 {
+                let all = sums.entry(name.clone()).or_default();
+                (all.0, all.1) = (all.0 + sum, all.1 + weight);
+            }
+        }
     }
 
     fn takes(&self, name: &str) -> bool {
@@ -515,31 +575,42 @@ impl Atoms {
     }
 
     /// The level that a value is; none if it is missing.
-    fn level(&mut self, field: &mut Field, value: Value<'_>) -> u32 {
+    fn level(&mut self, field: &mut Field, value: Value<'_>) -> Result<u32> {
         match value {
-            Value::Missing => NONE,
+            Value::Missing => Ok(NONE),
             Value::Number(number) => {
                 if let Some(&atom) = field.number_levels.get(&number.to_bits()) {
-                    return atom;
+                    return Ok(atom);
                 }
-                let atom = self.find(&format!("{}={}", field.name, number_level(number)));
+                let atom = self.new_level(format!("{}={}", field.name, number_level(number)))?;
                 field.number_levels.insert(number.to_bits(), atom);
-                atom
+                Ok(atom)
             }
             Value::Truth(truth) => self.level(field, Value::Text(if truth { "true" } else { "false" })),
             Value::Text(text) | Value::Cell(text) => {
                 if let Some(&atom) = field.levels.get(text) {
-                    return atom;
+                    return Ok(atom);
                 }
                 let level = level(text);
                 if level.is_empty() {
-                    return NONE;
+                    return Ok(NONE);
                 }
-                let atom = self.find(&format!("{}={level}", field.name));
+                let atom = self.new_level(format!("{}={level}", field.name))?;
                 field.levels.insert(text.to_owned(), atom);
-                atom
+                Ok(atom)
             }
         }
+    }
+
+    /// The level of this name, which must not be that of a number.
+    fn new_level(&mut self, name: String) -> Result<u32> {
+        let known = self.by_name.get(&name).copied();
+        let atom = self.find(&name);
+        if known.is_some() && !self.levels.contains(&atom) {
+            return Err(Error::TwoFeatures(name));
+        }
+        self.levels.insert(atom);
+        Ok(atom)
     }
 
     fn joined(&self, path: &[u32]) -> String {
@@ -691,7 +762,7 @@ impl Reader<'_> {
                 }
                 Ok(())
             }
-            Missing::Mean if !atoms.is_empty() => {
+            _ if !atoms.is_empty() => {
                 self.numbers.extend(parts[start..].iter().map(|part| (part.key, part.value)));
                 Ok(())
             }
@@ -786,6 +857,8 @@ impl Walk<'_> {
 
 /// An atom that nothing has been made of yet.
 const UNSEEN: u32 = u32::MAX - 1;
+/// A feature that may not join.
+const UNKNOWN: u32 = u32::MAX - 2;
 
 /// A place in a list, which has far fewer than four billion.
 #[expect(clippy::cast_possible_truncation, reason = "far fewer fit into memory")]
@@ -794,7 +867,7 @@ fn index(place: usize) -> u32 {
 }
 
 /// A number from a raw value; none if there is no value.
-fn number(field: &str, value: Value<'_>) -> Result<Option<f64>> {
+pub fn number(field: &str, value: Value<'_>) -> Result<Option<f64>> {
     let not_a_number =
         |text: &str| Err(Error::NotANumber { field: field.to_owned(), value: shortened(text) });
     let found = match value {

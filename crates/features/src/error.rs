@@ -61,6 +61,9 @@ pub enum Error {
         /// What it needs.
         range: &'static str,
     },
+    /// A number and a level, or a function and a field, of one name.
+    #[error("two features are called `{0}`")]
+    TwoFeatures(String),
     /// More features by name than there may be.
     #[error("there are more than {0} features by name; hash them")]
     TooManyFeatures(usize),
@@ -128,7 +131,7 @@ pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     let far = |other: &str| distance(&name.to_lowercase(), &other.to_lowercase());
     let (distance, nearest) =
         names.into_iter().map(|other| (far(other), other)).min_by_key(|found| found.0)?;
-    (distance <= name.chars().count().div_ceil(3)).then_some(nearest)
+    (distance <= name.chars().count() / 3).then_some(nearest)
 }
 
 /// How many letters must be changed, added or taken away (Levenshtein).

@@ -111,7 +111,7 @@ impl Event {
     }
 
     /// Names the action that was added last.
-    fn rename(&mut self, id: &str) {
+    pub fn rename(&mut self, id: &str) {
         let start = self.text.len();
         self.text.push_str(&level(id));
         if let Some(last) = self.actions.last_mut() {
@@ -186,19 +186,19 @@ impl Event {
         self.check(chosen)
     }
 
-    /// Reads the fields of an object, as [`read_json`](Self::read_json) reads a context. Of names with an underscore in
-    /// front nothing is read, if `hidden` says so, but the words of `_text`: so it is in Vowpal Wabbit's JSON.
-    pub fn read_fields<'de, D: Deserializer<'de>>(
-        &mut self,
-        object: D,
-        hidden: bool,
-    ) -> Result<(), D::Error> {
+    /// Reads a value of JSON as the field of a name, or as all fields inside of it. Of names with an underscore in front
+    /// nothing is read, if `hidden` says so, but the words of `_text`: so it is in Vowpal Wabbit's JSON.
+    pub fn read_value(&mut self, name: &str, json: &str, hidden: bool) -> Result<(), Misread> {
         let mut line = Line { event: self, chosen: None, problem: None };
-        let kind = Kind::Fields { path: String::new(), hidden, action: false };
-        let read = Part { line: &mut line, kind }.deserialize(object);
+        let kind = match (name, hidden) {
+            ("", _) => Kind::Fields { path: String::new(), hidden },
+            _ => Kind::Value { path: name.to_owned(), hidden, place: None },
+        };
+        let mut reader = serde_json::Deserializer::from_str(json);
+        let read = Part { line: &mut line, kind }.deserialize(&mut reader);
         match line.problem {
-            Some(problem) => Err(D::Error::custom(problem)),
-            None => read,
+            Some(problem) => Err(Misread::Value(problem)),
+            None => read.map_err(Misread::Json),
         }
     }
 
@@ -233,6 +233,15 @@ impl Event {
             _ => Ok(()),
         }
     }
+}
+
+/// Why a value cannot be read.
+#[derive(Debug)]
+pub enum Misread {
+    /// It is no JSON, or not what was expected.
+    Json(serde_json::Error),
+    /// A field cannot have this value.
+    Value(Error),
 }
 
 /// What the parser says about a text.
@@ -279,7 +288,6 @@ enum Kind {
     Fields {
         path: String,
         hidden: bool,
-        action: bool,
     },
     /// A value, perhaps at a place of a list.
     Value {
@@ -300,6 +308,8 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 #[serde(untagged)]
 enum Id<'a> {
     Text(#[serde(borrow)] Cow<'a, str>),
+    Unsigned(u64),
+    Signed(i64),
     Number(f64),
     Truth(bool),
 }
@@ -308,6 +318,8 @@ impl Id<'_> {
     fn into_text(self) -> String {
         match self {
             Self::Text(text) => text.into_owned(),
+            Self::Unsigned(number) => number.to_string(),
+            Self::Signed(number) => number.to_string(),
             Self::Number(number) => number_level(number),
             Self::Truth(truth) => truth.to_string(),
         }
@@ -409,11 +421,9 @@ impl<'de> Visitor<'de> for Part<'_, '_> {
                 line.fields(map, "", false, true)
             }
             Kind::Features => line.fields(map, "", false, false),
-            Kind::Fields { path, hidden, action } => line.fields(map, &path, hidden, action),
-            Kind::Value { path, hidden, place } => {
-                let path = place.map_or_else(|| path.clone(), |place| format!("{path}[{place}]"));
-                line.fields(map, &path, hidden, false)
-            }
+            Kind::Fields { path, hidden } => line.fields(map, &path, hidden, false),
+            // Objects of a list are one: so it is in Vowpal Wabbit's JSON.
+            Kind::Value { path, hidden, .. } => line.fields(map, &path, hidden, false),
             Kind::Actions => Err(A::Error::invalid_type(serde::de::Unexpected::Map, &"a list of actions")),
         }
     }

@@ -15,9 +15,9 @@ mod survey;
 mod value;
 mod vocabulary;
 
-pub use encoder::{Encoder, Gap, Slot};
+pub use encoder::{Encoder, Gap, Slot, number};
 pub use error::{Error, Result, nearest};
-pub use event::Event;
+pub use event::{Event, Misread};
 pub use model::{Factor, Model, Named, Reading, Term};
 pub use recipe::{ID, Missing, Recipe};
 pub use rows::Rows;

@@ -28,6 +28,8 @@ pub struct Recipe {
     pub id: Option<String>,
     /// What becomes of a field without a value.
     pub missing: Missing,
+    /// Fields that a model which was made from the data leaves out, because they tell rows apart.
+    pub left_out: Vec<String>,
 }
 
 /// What becomes of a field without a value.
@@ -98,15 +100,18 @@ impl Recipe {
         self.model.terms.iter().filter(|term| !term.parts().into_iter().any(belongs)).collect()
     }
 
-    /// The warning about a term that cannot change a choice.
-    pub fn warning(&self, term: &Term) -> String {
+    /// A sentence about each term that cannot change a choice.
+    pub fn warnings(&self) -> Vec<String> {
         let action = self.action.iter().flatten();
         let category = action.clone().find(|name| self.kinds.get(*name) == Some(&Kind::Category));
         let with = self.id.as_ref().or(category).or(action.clone().next()).map_or(ID, String::as_str);
-        format!(
-            "`{term}` is the same for every action of a round and cannot change a choice; cross it with the action: `{}`",
-            term.times(&Term(vec![Factor::field(with)]))
-        )
+        let warning = |term: &Term| {
+            let crossed = term.times(&Term(vec![Factor::field(with)]));
+            format!(
+                "`{term}` is the same for every action of a round and cannot change a choice; cross it with the action: `{crossed}`"
+            )
+        };
+        self.idle_terms().into_iter().map(warning).collect()
     }
 
     /// Columns of numbers, if the model is nothing but these.

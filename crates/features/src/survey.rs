@@ -29,7 +29,7 @@ pub struct Survey {
     /// The field that is the action's id, if it has a name of its own.
     pub id: Option<String>,
     /// Whether it is known what belongs to the action.
-    pub knows_actions: bool,
+    knows_actions: bool,
 }
 
 /// What was seen of one field.
@@ -52,6 +52,11 @@ pub struct Seen {
 }
 
 impl Survey {
+    /// Of no rows, of which it is known or not what belongs to the action.
+    pub fn new(knows_actions: bool) -> Self {
+        Self { knows_actions, ..Self::default() }
+    }
+
     /// Adds a value of the row that is being read.
     pub fn add(&mut self, field: &str, action: bool, value: Value<'_>) {
         let position = match self.positions.get(field) {
@@ -108,8 +113,12 @@ impl Survey {
     /// action's fields as they are, and each field of the context crossed with the action's categories, or with its
     /// id where it has no other.
     pub fn model(&self) -> (Model, Vec<&str>) {
-        let (left_out, used): (Vec<_>, Vec<_>) =
-            self.fields.iter().partition(|(name, seen)| seen.identifies_rows(name));
+        let is_own_id = |name: &str, seen: &Seen| name == ID && seen.action;
+        let (left_out, used): (Vec<_>, Vec<_>) = self
+            .fields
+            .iter()
+            .filter(|(name, seen)| !is_own_id(name, seen))
+            .partition(|(name, seen)| seen.identifies_rows(name));
         let (action, context): (Vec<_>, Vec<_>) = used.into_iter().partition(|(_, seen)| seen.action);
         let mut made = Made::default();
         for (name, seen) in &action {
@@ -118,8 +127,11 @@ impl Survey {
         let mut with: Vec<&(String, Seen)> =
             action.iter().copied().filter(|(_, seen)| seen.kind() == Kind::Category).collect();
         // Where nothing belongs to the action, nothing can be crossed with it.
-        if with.is_empty() && self.knows_actions && self.field(ID).is_some_and(|id| !id.identifies_rows(ID)) {
-            with.extend(self.fields.iter().find(|(name, _)| name == ID));
+        if with.is_empty() {
+            let id =
+                self.fields.iter().find(|(name, seen)| is_own_id(name, seen) && !seen.identifies_rows(name));
+            with.extend(id);
+            with.iter().for_each(|(name, seen)| made.add(&[(name, seen)]));
         }
         for (name, seen) in &context {
             if with.is_empty() {
@@ -329,10 +341,8 @@ mod tests {
         let mut survey = shop(300, true);
         survey.id = Some("item".to_owned());
         let recipe = Recipe::meet(&model, &survey, true, Missing::Refuse).unwrap();
-        let warnings: Vec<String> =
-            recipe.idle_terms().into_iter().map(|term| recipe.warning(term)).collect();
         assert_eq!(
-            warnings,
+            recipe.warnings(),
             [
                 "`segment` is the same for every action of a round and cannot change a choice; cross it with the action: `segment:item`",
                 "`age` is the same for every action of a round and cannot change a choice; cross it with the action: `age:item`",

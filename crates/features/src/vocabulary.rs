@@ -62,17 +62,14 @@ pub(crate) struct Vocabulary {
     pub(crate) features: Vec<Feature>,
     positions: FxHashMap<String, u32>,
     joining: Joining,
-    /// Features by name, without buckets.
+    /// Features that have joined by name, without buckets.
     named: usize,
-    /// How often a feature turned up that may not join.
-    pub(crate) unknown: u64,
 }
 
 impl Vocabulary {
     pub(crate) fn new(features: Vec<Feature>, joining: Joining) -> Self {
         let positions = features.iter().map(|feature| feature.name.clone()).zip(0..).collect();
-        let named = features.iter().filter(|feature| feature.examples.is_empty()).count();
-        Self { features, positions, joining, named, unknown: 0 }
+        Self { features, positions, joining, named: 0 }
     }
 
     /// The feature of this name, which a term has made; none if it may not join.
@@ -81,10 +78,7 @@ impl Vocabulary {
             return Ok(Some(position));
         }
         match self.joining {
-            Joining::Never => {
-                self.unknown += 1;
-                return Ok(None);
-            }
+            Joining::Never => return Ok(None),
             Joining::UpTo(most) if self.named >= most && !bucket => return Err(Error::TooManyFeatures(most)),
             Joining::Sharing(most) if self.features.len() >= most => {
                 let other = format!("{term}=other");

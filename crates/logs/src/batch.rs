@@ -2,26 +2,30 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::collector::Collector;
+use truenorth_features::{Encoder, Gap, Recipe};
+
+use crate::collector::{Collector, Sink as _};
 use crate::error::{Problem, Result};
 use crate::format::{self, Format};
-use crate::selection::{Columns, Selection};
-use crate::source::{self, Memory, Opened, Source, Take, columnar};
-use crate::tolerance::Tolerance;
+use crate::origin::{Asked, Origin, learning};
+use crate::selection::Selection;
+use crate::source::{self, Source, Take, Wanted};
 
-/// Some rows of a file, column by column.
+/// Some rows of a file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
-    /// One column of numbers for each feature.
+    /// One column of numbers for each feature, if all features are columns of numbers.
     pub columns: Vec<Vec<f64>>,
     /// A reward for each row.
     pub rewards: Vec<f64>,
     /// A round for each row, if asked for: rounds are numbered from 0 as they first appear in the file.
     pub rounds: Option<Vec<usize>>,
-    /// Features that turned up, row after row: their numbers in the vocabulary, and their values.
-    pub(crate) found: Vec<(usize, f64)>,
-    /// Where a row's features end among those, and how many rows it stands for; none if all is in the columns.
-    pub(crate) ends: Vec<(usize, f64)>,
+    /// Features of other rows, one row after another, and their values.
+    pub(crate) found: Vec<(u32, f64)>,
+    /// Features of these rows that lack means.
+    pub(crate) gaps: Vec<Gap>,
+    /// Where a row ends among those, and how many rows it stands for; none if all is in the columns.
+    pub(crate) ends: Vec<(usize, usize, f64)>,
 }
 
 impl Batch {
@@ -35,16 +39,24 @@ impl Batch {
         self.rewards.is_empty()
     }
 
-    pub(crate) fn of(columns: &Columns) -> Self {
-        let numbers = vec![Vec::new(); columns.features.len()];
-        Self { columns: numbers, rounds: columns.round.map(|_| Vec::new()), ..Self::default() }
+    pub(crate) fn of(numbers: Option<usize>, rounds: bool) -> Self {
+        let columns = vec![Vec::new(); numbers.unwrap_or(0)];
+        Self { columns, rounds: rounds.then(Vec::new), ..Self::default() }
     }
 
-    /// What turned up in a row, and how many rows it stands for.
-    pub(crate) fn found(&self, row: usize) -> (&[(usize, f64)], f64) {
-        let start = row.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |&(end, _)| end);
-        let (end, weight) = self.ends.get(row).copied().unwrap_or((start, 1.0));
-        (&self.found[start..end], weight)
+    /// Adds what an encoder has made of a row that stands for so many.
+    pub(crate) fn push_entries(&mut self, encoder: &Encoder, weight: f64) {
+        self.found.extend_from_slice(encoder.entries());
+        self.gaps.extend_from_slice(encoder.gaps());
+        self.ends.push((self.found.len(), self.gaps.len(), weight));
+    }
+
+    /// The features of a row, those that lack means, and how many rows it stands for.
+    pub(crate) fn found(&self, row: usize) -> (&[(u32, f64)], &[Gap], f64) {
+        let before = row.checked_sub(1).and_then(|before| self.ends.get(before));
+        let (start, first) = before.map_or((0, 0), |&(end, gap, _)| (end, gap));
+        let (end, last, weight) = self.ends.get(row).copied().unwrap_or((start, first, 1.0));
+        (&self.found[start..end], &self.gaps[first..last], weight)
     }
 
     /// Forgets the rows behind the first ones.
@@ -53,7 +65,9 @@ impl Batch {
         self.rewards.truncate(rows);
         self.rounds.iter_mut().for_each(|rounds| rounds.truncate(rows));
         self.ends.truncate(rows);
-        self.found.truncate(self.ends.last().map_or(0, |&(end, _)| end));
+        let (end, gap, _) = self.ends.last().copied().unwrap_or_default();
+        self.found.truncate(end);
+        self.gaps.truncate(gap);
     }
 }
 
@@ -64,8 +78,8 @@ pub(crate) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub(crate) fn new((columns, source): Opened<'a>, tolerance: Tolerance, buckets: u32) -> Self {
-        Self { source, collector: Collector::new(columns, tolerance, buckets) }
+    pub(crate) fn new(source: Box<dyn Source + 'a>, collector: Collector) -> Self {
+        Self { source, collector }
     }
 
     /// The next rows, but for those that `take` takes; none at the end.
@@ -77,13 +91,12 @@ impl<'a> Reading<'a> {
                 Err(fault) => self.collector.reject(fault)?,
             }
         }
-        let next = Batch::of(&self.collector.columns);
-        let batch = std::mem::replace(&mut self.collector.batch, next);
+        let batch = self.collector.take();
         Ok((!batch.is_empty()).then_some(batch))
     }
 }
 
-/// The rows of a file, a batch at a time.
+/// The rows of a file with columns of numbers, a batch at a time.
 ///
 /// Memory does not grow with the file, except by the distinct rounds if those are asked for. After an error
 /// there are no more batches; a file without rows is an error.
@@ -97,29 +110,33 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Opens a file and finds the columns.
+    /// Opens a file and finds the columns, which are listed.
     pub fn open(path: impl AsRef<Path>, selection: &Selection) -> Result<Self> {
         let path = path.as_ref();
-        let format = Format::of(path).ok_or_else(|| format::unclear().in_file(path))?;
-        Self::new(path, source::open(path, format, None, selection))
-    }
-
-    /// Finds the columns of rows in memory; `name` stands for the file.
-    pub(crate) fn of(batches: Memory<'static>, name: &str, selection: &Selection) -> Result<Self> {
-        Self::new(Path::new(name), columnar::open_memory(batches, selection))
-    }
-
-    fn new(path: &Path, opened: Result<Opened<'static>>) -> Result<Self> {
-        let opened = opened.map_err(|error| error.in_file(path))?;
-        let names = opened.0.named(&opened.0.features);
-        let reading = Reading::new(opened, Tolerance::default(), 1);
-        Ok(Self { path: path.to_owned(), names, reading: Some(reading), empty: true })
+        let open = || -> Result<Self> {
+            let format = Format::of(path).ok_or_else(format::unclear)?;
+            let (names, _) = source::open(path, format, None, &Wanted::default())?;
+            let (origin, recipe) = listed(&names, selection)?;
+            let round = selection.round.as_deref();
+            let asked = Asked { format: Some(format), round, found_by: Some(selection), ..Asked::default() };
+            let reading = origin.open(path, learning(&recipe), asked)?;
+            let names = recipe.fixed_features().into_iter().map(|feature| feature.name).collect();
+            Ok(Self { path: path.to_owned(), names, reading: Some(reading), empty: true })
+        };
+        open().map_err(|error| error.in_file(path))
     }
 
     /// Names of the features, in their order.
     pub fn names(&self) -> &[String] {
         &self.names
     }
+}
+
+/// The recipe of columns that are listed.
+fn listed(names: &[String], selection: &Selection) -> Result<(Origin, Recipe), Problem> {
+    let model = selection.listed_model(names, 1, false)?;
+    let origin = Origin::Table { reward: selection.reward.clone(), chosen: None };
+    Ok((origin, Recipe { model, ..Recipe::default() }))
 }
 
 impl Iterator for Batches {

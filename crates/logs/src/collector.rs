@@ -1,13 +1,13 @@
-//! The checks that every value of every row passes, wherever it comes from.
+//! Where rows and events are received: checked, and turned into features or into a survey of what they hold.
 
 use std::collections::HashMap;
 
+use truenorth_features::{Encoder, Event, ID, Slot, Survey, Value};
+
 use crate::batch::Batch;
-use crate::error::{Error, Place, Problem, Result};
-use crate::event::Event;
-use crate::selection::Columns;
-use crate::tolerance::{Missing, Rejected, Tolerance};
-use crate::vocabulary::Vocabulary;
+use crate::error::{Error, Place, Problem, Result, shortened};
+use crate::selection::{Selection, Wanted, batch_rows, position};
+use crate::tolerance::{Rejected, Tolerance};
 
 /// Largest size of a number that the library takes: its square and a sum of squares stay finite.
 const LARGEST: f64 = 1e50;
@@ -18,10 +18,73 @@ const MOST_FOUND: usize = 1 << 16;
 /// How many reasons to leave rows out are told apart.
 const REASONS: usize = 50;
 
-/// Takes rows from a source and checks them.
+/// What rows are given to.
+pub(crate) trait Sink {
+    /// Takes a row, whose values are asked for by column. A row that is wrong leaves no trace, and is an error unless
+    /// it is tolerated.
+    fn row<'a>(&mut self, place: Place, cell: &dyn Fn(usize) -> Value<'a>) -> Result<()>;
+
+    /// Takes an event.
+    fn event(&mut self, place: Place, event: &Event) -> Result<()>;
+
+    /// Leaves a row out if that is tolerated.
+    fn reject(&mut self, fault: Error) -> Result<()>;
+
+    /// Whether it has rows that nobody has fetched.
+    fn has_rows(&self) -> bool;
+
+    /// Columns of numbers and the reward, if rows are nothing else.
+    fn numbers(&self) -> Option<(&[usize], usize)> {
+        None
+    }
+}
+
+/// The columns of one file that are read, by their positions.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    /// All columns that a row has.
+    names: Vec<String>,
+    /// The columns of fields.
+    fields: Vec<(Slot, usize)>,
+    /// The columns of numbers in their order, if there are no other fields.
+    numbers: Option<Vec<usize>>,
+    reward: usize,
+    pub(crate) round: Option<usize>,
+    chosen: Option<usize>,
+}
+
+impl Columns {
+    pub(crate) fn new(
+        names: Vec<String>,
+        encoder: &Encoder,
+        reward: &str,
+        round: Option<&str>,
+        chosen: Option<&str>,
+    ) -> Result<Self, Problem> {
+        let reward = position(&names, reward)?;
+        let round = round.map(|name| position(&names, name)).transpose()?;
+        let chosen = chosen.map(|name| position(&names, name)).transpose()?;
+        let recipe = encoder.recipe();
+        let column = |name: &str| match &recipe.id {
+            Some(own) if name == ID && !names.iter().any(|name| name == ID) => position(&names, own),
+            _ => position(&names, name),
+        };
+        let fields = encoder.fields().map(|(name, slot)| Ok((slot, column(name)?)));
+        let fields = fields.collect::<Result<Vec<_>, Problem>>()?;
+        let plain = recipe.plain_numbers().filter(|_| chosen.is_none());
+        let numbers = plain.map(|names| names.into_iter().map(column).collect()).transpose()?;
+        Ok(Self { fields, numbers, reward, round, chosen, names })
+    }
+
+    pub(crate) fn batch_rows(&self) -> usize {
+        batch_rows(self.numbers.as_ref().map_or(64, Vec::len))
+    }
+}
+
+/// Turns rows into batches of features.
 pub(crate) struct Collector {
     pub(crate) columns: Columns,
-    pub(crate) vocabulary: Vocabulary,
+    pub(crate) encoder: Encoder,
     /// Rows that were left out, by reason, in the order of their first ones.
     pub(crate) rejected: Vec<Rejected>,
     tolerance: Tolerance,
@@ -32,15 +95,9 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    pub(crate) fn new(columns: Columns, tolerance: Tolerance, buckets: u32) -> Self {
-        Self {
-            batch: Batch::of(&columns),
-            columns,
-            vocabulary: Vocabulary::new(buckets),
-            rejected: Vec::new(),
-            tolerance,
-            keys: HashMap::new(),
-        }
+    pub(crate) fn new(columns: Columns, encoder: Encoder, tolerance: Tolerance) -> Self {
+        let batch = Batch::of(columns.numbers.as_ref().map(Vec::len), columns.round.is_some());
+        Self { columns, encoder, rejected: Vec::new(), tolerance, batch, keys: HashMap::new() }
     }
 
     /// Whether the batch has as many rows as it should.
@@ -48,38 +105,86 @@ impl Collector {
         self.batch.len() >= self.columns.batch_rows() || self.batch.found.len() >= MOST_FOUND
     }
 
-    /// Adds a row: a number for each feature and the reward by name and column, a text for the round and
-    /// for categories. A row that is wrong leaves no trace, and is an error unless it is tolerated.
-    pub(crate) fn push<T: AsRef<str>>(
-        &mut self,
-        place: Place,
-        number: impl Fn(&str, usize) -> Result<f64, Problem>,
-        text: impl Fn(usize) -> T,
-    ) -> Result<()> {
+    /// The rows so far, which are then forgotten.
+    pub(crate) fn take(&mut self) -> Batch {
+        let empty = Batch::of(self.columns.numbers.as_ref().map(Vec::len), self.columns.round.is_some());
+        std::mem::replace(&mut self.batch, empty)
+    }
+
+    fn try_row<'a>(&mut self, cell: &dyn Fn(usize) -> Value<'a>) -> Result<(), Problem> {
+        let Self { columns, encoder, batch, keys, tolerance, .. } = self;
+        if let Some(column) = columns.chosen
+            && !is_chosen(&columns.names[column], cell(column))?
+        {
+            return Ok(());
+        }
+        let reward = || -> Result<f64, Problem> {
+            let name = &columns.names[columns.reward];
+            let reward = number(name, cell(columns.reward))?;
+            tolerance.check_reward(reward)?;
+            Ok(reward)
+        };
+        let (reward, found) = if let Some(numbers) = &columns.numbers {
+            for (&column, values) in numbers.iter().zip(&mut batch.columns) {
+                values.push(match number(&columns.names[column], cell(column)) {
+                    // Filled in when the mean is known, or 0.
+                    Err(problem) if tolerance.fills() && problem.missing().is_some() => tolerance.filled(),
+                    value => value?,
+                });
+            }
+            (reward()?, false)
+        } else {
+            encoder.clear();
+            for &(slot, column) in &columns.fields {
+                encoder.put(slot, cell(column))?;
+            }
+            (reward()?, true)
+        };
+        if let (Some(column), Some(rounds)) = (columns.round, &mut batch.rounds) {
+            let text = key(cell(column));
+            if text.is_empty() {
+                return Err(Problem::no_value(&columns.names[column]));
+            }
+            let next = keys.len();
+            rounds.push(*keys.entry(text).or_insert(next));
+        }
+        if found {
+            // Last, as a level cannot be taken back.
+            encoder.encode()?;
+            encoder.count_numbers(1.0);
+            batch.push_entries(encoder, 1.0);
+        }
+        batch.rewards.push(reward);
+        Ok(())
+    }
+}
+
+impl Sink for Collector {
+    fn row<'a>(&mut self, place: Place, cell: &dyn Fn(usize) -> Value<'a>) -> Result<()> {
         let rows = self.batch.len();
-        self.try_push(number, text).or_else(|problem| {
+        self.try_row(cell).or_else(|problem| {
             self.batch.truncate(rows);
             self.reject(problem.at(place))
         })
     }
 
-    /// Adds an event, which names its features.
-    pub(crate) fn push_event(&mut self, place: Place, event: &Event, hashed: bool) -> Result<()> {
-        if let Err(problem) = self.tolerance.check_reward(event.reward) {
+    fn event(&mut self, place: Place, event: &Event) -> Result<()> {
+        let (Some(action), Some(reward)) = (event.chosen, event.reward) else {
+            return self.reject(crate::event::NO_REWARD.at(place));
+        };
+        if let Err(problem) = self.tolerance.check_reward(reward) {
             return self.reject(problem.at(place));
         }
-        for (name, value) in event.features() {
-            let feature =
-                if hashed { self.vocabulary.hashed(&[name]) } else { self.vocabulary.named(&[name])? };
-            self.batch.found.push((feature, value));
+        if let Err(error) = self.encoder.row(event, action) {
+            return self.reject(Problem::from(error).at(place));
         }
-        self.batch.rewards.push(event.reward);
-        self.batch.ends.push((self.batch.found.len(), event.weight));
+        self.encoder.count_numbers(event.weight);
+        self.batch.push_entries(&self.encoder, event.weight);
+        self.batch.rewards.push(reward);
         Ok(())
     }
 
-    /// Leaves a row out if that is tolerated.
-    pub(crate) fn reject(&mut self, fault: Error) -> Result<()> {
+    fn reject(&mut self, fault: Error) -> Result<()> {
         if !self.tolerance.allows(&fault.problem) {
             return Err(fault);
         }
@@ -96,67 +201,134 @@ impl Collector {
         Ok(())
     }
 
-    fn try_push<T: AsRef<str>>(
-        &mut self,
-        number: impl Fn(&str, usize) -> Result<f64, Problem>,
-        text: impl Fn(usize) -> T,
-    ) -> Result<(), Problem> {
-        let Self { columns, batch, keys, tolerance, vocabulary, .. } = self;
-        for (&column, values) in columns.features.iter().zip(&mut batch.columns) {
-            values.push(match number(&columns.names[column], column) {
-                // Filled in when the mean is known.
-                Err(problem) if tolerance.missing == Missing::Mean && problem.missing().is_some() => f64::NAN,
-                value => value?,
-            });
-        }
-        let categories = columns.one_hot.iter().chain(&columns.hashed);
-        if tolerance.missing != Missing::Mean {
-            let missing = categories.clone().find(|&&column| text(column).as_ref().trim().is_empty());
-            missing.map_or(Ok(()), |&column| Err(Problem::no_value(&columns.names[column])))?;
-        }
-        let reward = number(&columns.names[columns.reward], columns.reward)?;
-        tolerance.check_reward(reward)?;
-        batch.rewards.push(reward);
-        if let (Some(column), Some(rounds)) = (columns.round, &mut batch.rounds) {
-            let text = text(column);
-            let key = text.as_ref().trim();
-            if key.is_empty() {
-                return Err(Problem::no_value(&columns.names[column]));
-            }
-            let next = keys.len();
-            rounds.push(match keys.get(key) {
-                Some(&round) => round,
-                None => *keys.entry(key.to_owned()).or_insert(next),
-            });
-        }
-        // Last, as a level cannot be taken back.
-        for (&column, index) in categories.zip(0..) {
-            let (name, text) = (&columns.names[column], text(column));
-            let level = match text.as_ref().trim() {
-                "" => continue,
-                level if index < columns.one_hot.len() => vocabulary.named(&[name, "=", level])?,
-                level => vocabulary.hashed(&[name, "=", level]),
-            };
-            batch.found.push((level, 1.0));
-        }
-        if columns.has_categories() {
-            batch.ends.push((batch.found.len(), 1.0));
-        }
-        Ok(())
+    fn has_rows(&self) -> bool {
+        !self.batch.is_empty()
+    }
+
+    fn numbers(&self) -> Option<(&[usize], usize)> {
+        let numbers = self.columns.numbers.as_deref().filter(|_| self.columns.round.is_none())?;
+        Some((numbers, self.columns.reward))
     }
 }
 
-/// A number from text; true is 1 and false is 0.
-pub(crate) fn parse(column: &str, text: &str) -> Result<f64, Problem> {
-    let text = text.trim();
-    match text.parse() {
-        Ok(value) if is_usable(value) => Ok(value),
-        Ok(_) => Err(Problem::not_finite(column, text)),
-        Err(_) if text.is_empty() => Err(Problem::no_value(column)),
-        Err(_) if text.eq_ignore_ascii_case("true") => Ok(1.0),
-        Err(_) if text.eq_ignore_ascii_case("false") => Ok(0.0),
-        Err(_) => Err(Problem::not_a_number(column, text)),
+/// Surveys what rows hold.
+pub(crate) struct Surveyor {
+    pub(crate) survey: Survey,
+    /// The columns that may be features: their positions and names, and whether they belong to the action.
+    columns: Vec<(usize, String, bool)>,
+    /// Whether rows that are wrong are somebody else's matter.
+    tolerance: Tolerance,
+}
+
+impl Surveyor {
+    /// For rows of these columns.
+    pub(crate) fn of_table(
+        names: &[String],
+        selection: &Selection,
+        tolerance: Tolerance,
+    ) -> Result<Self, Problem> {
+        position(names, &selection.reward)?;
+        for wanted in &selection.action {
+            match wanted {
+                Wanted::Name(name) => drop(position(names, name)?),
+                Wanted::Glob(glob) if !names.iter().any(|name| glob.matches(name)) => {
+                    let (glob, columns) = (glob.pattern(), crate::error::listed(names));
+                    return Err(Problem::Other(format!(
+                        "no column matches `{glob}`; the columns are {columns}"
+                    )));
+                }
+                Wanted::Glob(_) => {}
+            }
+        }
+        let action = |name: &str| selection.action.iter().any(|wanted| wanted.fits(name));
+        let columns =
+            names.iter().enumerate().filter(|(_, name)| !selection.keeps_back(name) && !name.is_empty());
+        let columns = columns.map(|(place, name)| (place, name.clone(), action(name))).collect();
+        let survey = Survey::new(!selection.action.is_empty());
+        Ok(Self { survey, columns, tolerance })
     }
+
+    /// For events.
+    pub(crate) fn of_events(tolerance: Tolerance) -> Self {
+        let survey = Survey::new(true);
+        Self { survey, columns: Vec::new(), tolerance }
+    }
+}
+
+impl Sink for Surveyor {
+    fn row<'a>(&mut self, _: Place, cell: &dyn Fn(usize) -> Value<'a>) -> Result<()> {
+        self.survey.rows += 1;
+        for (column, name, action) in &self.columns {
+            self.survey.add(name, *action, cell(*column));
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, _: Place, event: &Event) -> Result<()> {
+        self.survey.rows += 1;
+        for (name, value) in event.context() {
+            self.survey.add(name, false, value);
+        }
+        for action in event.chosen.map_or(0..event.len(), |action| action..action + 1) {
+            self.survey.add(ID, true, Value::Text(event.id(action)));
+            for (name, value) in event.action(action) {
+                self.survey.add(name, true, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn reject(&mut self, fault: Error) -> Result<()> {
+        // What the rows are read for will say so again, and count it.
+        if self.tolerance.allows(&fault.problem) { Ok(()) } else { Err(fault) }
+    }
+
+    fn has_rows(&self) -> bool {
+        false
+    }
+}
+
+/// Whether a row's action was taken.
+fn is_chosen(column: &str, value: Value<'_>) -> Result<bool, Problem> {
+    match value.typed() {
+        Value::Truth(truth) => Ok(truth),
+        Value::Number(number) if number == 0.0 || number == 1.0 => Ok(number == 1.0),
+        Value::Missing => Ok(false),
+        other => {
+            Err(Problem::unusable(&format!("column `{column}`"), &shown(other), "0 or 1, true or false"))
+        }
+    }
+}
+
+fn shown(value: Value<'_>) -> String {
+    match value {
+        Value::Missing => String::new(),
+        Value::Number(number) => number.to_string(),
+        Value::Truth(truth) => truth.to_string(),
+        Value::Text(text) | Value::Cell(text) => shortened(text.trim()),
+    }
+}
+
+/// What tells rounds apart.
+fn key(value: Value<'_>) -> String {
+    match value {
+        Value::Text(text) | Value::Cell(text) => text.trim().to_owned(),
+        value => shown(value),
+    }
+}
+
+/// A number that must be there; true is 1 and false is 0.
+pub(crate) fn number(column: &str, value: Value<'_>) -> Result<f64, Problem> {
+    match truenorth_features::number(column, value) {
+        Ok(Some(number)) => Ok(number),
+        Ok(None) => Err(Problem::no_value(column)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A number from a cell of text.
+pub(crate) fn parse(column: &str, text: &str) -> Result<f64, Problem> {
+    number(column, Value::Cell(text))
 }
 
 /// Whether a number is neither NaN nor infinite nor so large that its square could overflow.

@@ -107,6 +107,25 @@ pub enum Problem {
     Other(String),
 }
 
+impl From<truenorth_features::Error> for Problem {
+    fn from(error: truenorth_features::Error) -> Self {
+        use truenorth_features::Error;
+        match error {
+            Error::Missing(field) => Self::NoValue(field),
+            Error::NotANumber { field, value } => Self::NotANumber { column: field, value },
+            Error::NotFinite { field, value } => Self::NotFinite { column: field, value },
+            Error::TooManyFeatures(most) => Self::TooManyFeatures(most),
+            Error::TwoFeatures(name) => Self::TwoColumns(name),
+            Error::Range { .. } => {
+                let sentence = error.to_string();
+                let reason = sentence.split(" is ").next().unwrap_or(&sentence).to_owned();
+                Self::malformed(sentence, format!("{reason} is outside of its function"))
+            }
+            error => Self::Other(error.to_string()),
+        }
+    }
+}
+
 impl Problem {
     pub(crate) fn other(sentence: impl Into<String>) -> Self {
         Self::Other(sentence.into())
@@ -126,22 +145,12 @@ impl Problem {
         Self::NoValue(column.to_owned())
     }
 
-    pub(crate) fn not_a_number(column: &str, value: &str) -> Self {
-        // The sentence has its own quotes for a text of JSON.
-        Self::NotANumber { column: column.to_owned(), value: shortened(value.trim_matches('"')) }
-    }
-
-    pub(crate) fn not_finite(column: &str, value: &str) -> Self {
-        Self::NotFinite { column: column.to_owned(), value: shortened(value) }
-    }
-
     /// The column whose value is absent, however that is written, if that is the problem.
     pub(crate) fn missing(&self) -> Option<&str> {
-        const WORDS: [&str; 8] = ["", "na", "n/a", "nan", "null", "none", "nil", "-"];
         match self {
             Self::NoValue(column) => Some(column),
             Self::NotANumber { column, value } | Self::NotFinite { column, value } => {
-                WORDS.iter().any(|word| value.eq_ignore_ascii_case(word)).then_some(column)
+                truenorth_features::is_missing(value).then_some(column)
             }
             _ => None,
         }
@@ -225,9 +234,6 @@ mod tests {
         let columns: Vec<String> = (0..60).map(|index| format!("f_{index}")).collect();
         let sentence = Problem::NoColumn { name: "x".to_owned(), columns }.to_string();
         assert!(sentence.ends_with("`f_48`, `f_49` and 10 more"), "{sentence}");
-        let sentence = Problem::not_a_number("x", &"ü".repeat(1000)).to_string();
-        assert_eq!(sentence, format!("column `x` holds \"{}…\", not a number", "ü".repeat(40)));
-        let sentence = Problem::not_finite("x", &"9".repeat(1000)).to_string();
-        assert!(sentence.starts_with(&format!("column `x` holds {}…, but", "9".repeat(40))), "{sentence}");
+        assert_eq!(shortened(&"ü".repeat(1000)), format!("{}…", "ü".repeat(40)));
     }
 }

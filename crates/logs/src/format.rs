@@ -27,10 +27,12 @@ pub enum Format {
     Dsjson,
     /// The CSV files of the Open Bandit Dataset.
     OpenBandit,
+    /// Events as JSON lines: context, actions, what came of the one that was taken.
+    Events,
 }
 
 /// Every format: what it is called where it is asked for, and in a sentence; the endings of its files.
-const FORMATS: [(Format, &str, &str, &[&str]); 7] = [
+const FORMATS: [(Format, &str, &str, &[&str]); 8] = [
     (Format::Csv, "csv", "CSV", &[".csv"]),
     (Format::Parquet, "parquet", "Parquet", &[".parquet"]),
     (Format::JsonLines, "jsonl", "JSON Lines", &[".jsonl", ".ndjson"]),
@@ -38,13 +40,14 @@ const FORMATS: [(Format, &str, &str, &[&str]); 7] = [
     (Format::VowpalWabbit, "vw", "Vowpal Wabbit text", &[".vw"]),
     (Format::Dsjson, "dsjson", "dsjson", &[".dsjson", ".json"]),
     (Format::OpenBandit, "obd", "Open Bandit CSV", &[]),
+    (Format::Events, "events", "events", &[]),
 ];
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 7] = {
-        let [a, b, c, d, e, f, g] = FORMATS;
-        [a.0, b.0, c.0, d.0, e.0, f.0, g.0]
+    pub const ALL: [Self; 8] = {
+        let [a, b, c, d, e, f, g, h] = FORMATS;
+        [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0]
     };
 
     /// The format that the file's name ends in, in letters of either case.
@@ -94,7 +97,8 @@ impl Format {
         }
         match (ending, events::sniffed(&lines.line)) {
             (Some(Self::Csv), Some(Self::OpenBandit)) => Ok(Self::OpenBandit),
-            (Some(Self::JsonLines), Some(Self::Dsjson)) => Ok(Self::Dsjson),
+            (Some(Self::JsonLines), Some(found @ (Self::Dsjson | Self::Events))) => Ok(found),
+            (Some(Self::Dsjson), Some(Self::Events)) if !table => Ok(Self::Events),
             (Some(Self::Dsjson), _) if table => Ok(Self::JsonLines),
             (ending, sniffed) => ending.or(sniffed).ok_or_else(|| unclear().into()),
         }

@@ -1,12 +1,14 @@
 //! Live rows with the features of a summary.
 
-use std::collections::BTreeMap;
 use std::path::Path;
+
+use truenorth_features::Joining;
 
 use crate::batch::Reading;
 use crate::error::{Problem, Result};
 use crate::format::Format;
-use crate::source::{Memory, columnar};
+use crate::origin::Asked;
+use crate::source::Memory;
 use crate::summary::Summary;
 use crate::tolerance::Tolerance;
 
@@ -29,17 +31,16 @@ impl Summary {
     /// Reads rows of a file with this summary's features, scaled as its statistic is. Rows of a table may
     /// belong to rounds, by a column.
     pub fn read_rows(&self, path: &Path, format: Option<Format>, round: Option<&str>) -> Result<Rows> {
-        let opened = self.recipe.open(path, format, None, round, None, self.tolerance());
+        let asked = Asked { format, round, tolerance: self.tolerance(), ..Asked::default() };
+        let opened = self.origin.open(path, self.encoder(Joining::Never), asked);
         opened.and_then(|reading| self.rows_of(reading)).map_err(|error| error.in_file(path))
     }
 
     /// Reads rows that are in memory like [`read_rows`](Self::read_rows); `name` stands for the file.
     pub fn rows_of_batches(&self, batches: Memory<'_>, name: &str, round: Option<&str>) -> Result<Rows> {
-        let read = || -> Result<Rows> {
-            let opened = columnar::open_memory(batches, &self.recipe.selection(round, None)?)?;
-            self.rows_of(Reading::new(opened, self.tolerance(), self.recipe.buckets))
-        };
-        read().map_err(|error| error.in_file(Path::new(name)))
+        let asked = Asked { round, tolerance: self.tolerance(), ..Asked::default() };
+        let opened = self.origin.open_memory(batches, self.encoder(Joining::Never), asked);
+        opened.and_then(|reading| self.rows_of(reading)).map_err(|error| error.in_file(Path::new(name)))
     }
 
     /// Gaps are filled as they were; whatever else is wrong ends the reading.
@@ -48,28 +49,23 @@ impl Summary {
     }
 
     fn rows_of(&self, mut reading: Reading<'_>) -> Result<Rows> {
-        let positions: BTreeMap<&str, usize> =
-            self.features.iter().map(|feature| feature.name.as_str()).zip(0..).collect();
-        let (scale, numbers) = (self.scale(), self.recipe.numbers().len());
-        let intercept = usize::from(self.recipe.intercept);
+        let scale = self.scale();
+        let intercept = usize::from(self.recipe.model.intercept);
         let rounds = reading.collector.columns.round.map(|_| Vec::new());
         let mut rows = Rows { rounds, ..Rows::default() };
         while let Some(batch) = reading.next(&mut |_, _| false)? {
-            let vocabulary = &reading.collector.vocabulary.features;
             for row in 0..batch.len() {
                 let start = rows.features.len();
                 rows.features.resize(start + self.dimension(), 0.0);
                 let (constant, features) = rows.features[start..].split_at_mut(intercept);
                 constant.fill(scale);
                 for (feature, column) in batch.columns.iter().enumerate() {
-                    let value = if column[row].is_nan() { self.mean(feature) } else { column[row] };
-                    features[feature] += value * scale;
+                    let value = column[row];
+                    features[feature] +=
+                        scale * if value.is_nan() { self.mean(&self.features[feature].name) } else { value };
                 }
                 for &(feature, value) in batch.found(row).0 {
-                    match positions.get(vocabulary[feature].name.as_str()) {
-                        Some(&position) if position >= numbers => features[position] += value * scale,
-                        _ => rows.unknown += 1,
-                    }
+                    features[feature as usize] += value * scale;
                 }
             }
             rows.rewards.extend(&batch.rewards);
@@ -77,6 +73,7 @@ impl Summary {
                 rounds.extend(more);
             }
         }
+        rows.unknown = reading.collector.encoder.unknown_features();
         rows.rejected = reading.collector.rejected.iter().map(|rejected| rejected.rows).sum();
         if rows.rewards.is_empty() { Err(Problem::NoRows.into()) } else { Ok(rows) }
     }

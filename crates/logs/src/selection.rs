@@ -1,22 +1,39 @@
 //! Which columns of a file are wanted.
 
-use std::collections::HashMap;
-
+use truenorth_features::{Factor, Model, Named, Reading, Term};
 use wildmatch::WildMatch;
 
 use crate::error::{Problem, listed};
+use crate::summary::INTERCEPT;
 
-/// The columns that are wanted: features by names and globs, the reward, the round.
+/// The columns that are wanted: features by names and globs or by a model, the reward, the round.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    pub(crate) features: Vec<Wanted>,
-    pub(crate) one_hot: Vec<Wanted>,
-    pub(crate) hashed: Vec<Wanted>,
+    pub(crate) features: Features,
     pub(crate) reward: String,
     pub(crate) round: Option<String>,
+    /// Says whether the action of a row was the one that was taken.
+    pub(crate) chosen: Option<String>,
+    /// Columns that belong to the action.
+    pub(crate) action: Vec<Wanted>,
     pub(crate) without: Vec<String>,
-    /// By whose globs the columns were found, if they are named now.
-    pub(crate) found_by: Option<Box<Selection>>,
+}
+
+/// Which features are asked for.
+#[derive(Debug, Clone)]
+pub(crate) enum Features {
+    /// Those of a model.
+    Model(Model),
+    /// Those of a model that is made from the data.
+    Any,
+    /// Columns of numbers, of categories, and of categories that are hashed.
+    Listed { numbers: Vec<Wanted>, one_hot: Vec<Wanted>, hashed: Vec<Wanted> },
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self::Listed { numbers: Vec::new(), one_hot: Vec::new(), hashed: Vec::new() }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -25,25 +42,47 @@ pub(crate) enum Wanted {
     Glob(WildMatch),
 }
 
+impl Wanted {
+    pub(crate) fn fits(&self, name: &str) -> bool {
+        match self {
+            Self::Name(wanted) => wanted == name,
+            Self::Glob(glob) => glob.matches(name),
+        }
+    }
+}
+
 impl Selection {
     /// Features from a list of names and globs, such as `age,price,f_*`.
     ///
     /// In a glob, `*` stands for any characters and `?` for one. The columns of a glob keep the order of the
     /// file, and no column is taken twice. A glob never takes the reward or the round.
     pub fn new(features: &str, reward: &str) -> Self {
-        Self { features: wanted(features), reward: reward.to_owned(), ..Self::default() }
+        Self::listed(wanted(features), reward)
     }
 
     /// Exactly these features in this order, as another file had them.
     pub fn named(features: &[String], reward: &str) -> Self {
-        Self { features: named(features), reward: reward.to_owned(), ..Self::default() }
+        Self::listed(features.iter().cloned().map(Wanted::Name).collect(), reward)
+    }
+
+    /// The features of a model; of one that is made from the data, if there is none.
+    pub fn model(model: Option<Model>, reward: &str) -> Self {
+        let features = model.map_or(Features::Any, Features::Model);
+        Self { features, reward: reward.to_owned(), ..Self::default() }
+    }
+
+    fn listed(numbers: Vec<Wanted>, reward: &str) -> Self {
+        let features = Features::Listed { numbers, one_hot: Vec::new(), hashed: Vec::new() };
+        Self { features, reward: reward.to_owned(), ..Self::default() }
     }
 
     /// Takes columns of categories, each level of which becomes a feature of its own: lists of names and
     /// globs, as for the features. A column that is named here is not taken as a number.
     #[must_use]
-    pub fn with_categories(mut self, one_hot: &str, hashed: &str) -> Self {
-        (self.one_hot, self.hashed) = (wanted(one_hot), wanted(hashed));
+    pub fn with_categories(mut self, one_hot_list: &str, hashed_list: &str) -> Self {
+        if let Features::Listed { one_hot, hashed, .. } = &mut self.features {
+            (*one_hot, *hashed) = (wanted(one_hot_list), wanted(hashed_list));
+        }
         self
     }
 
@@ -54,6 +93,21 @@ impl Selection {
         self
     }
 
+    /// Counts only rows in which this column is true: the action that was taken, where rows are actions.
+    #[must_use]
+    pub fn with_chosen(mut self, column: &str) -> Self {
+        self.chosen = Some(column.to_owned());
+        self
+    }
+
+    /// Says which columns belong to the action: a list of names and globs. The first of them that holds categories is
+    /// the action's id.
+    #[must_use]
+    pub fn with_action(mut self, columns: &str) -> Self {
+        self.action = wanted(columns);
+        self
+    }
+
     /// Keeps a column, which may be absent, from being taken by a glob.
     #[must_use]
     pub fn without(mut self, column: &str) -> Self {
@@ -61,54 +115,64 @@ impl Selection {
         self
     }
 
-    /// Whether a glob takes a column of this name.
-    pub(crate) fn takes(&self, name: &str) -> bool {
-        let by = self.found_by.as_deref().unwrap_or(self);
-        let mut all = by.features.iter().chain(&by.one_hot).chain(&by.hashed);
-        all.any(|wanted| matches!(wanted, Wanted::Glob(glob) if by.fits(glob, name)))
-    }
-
-    fn fits(&self, glob: &WildMatch, name: &str) -> bool {
-        let kept_back = name == self.reward
+    /// Whether a column of this name can be no feature, unless it is named.
+    pub(crate) fn keeps_back(&self, name: &str) -> bool {
+        name == self.reward
             || self.round.as_deref() == Some(name)
-            || self.without.iter().any(|n| n == name);
-        !kept_back && glob.matches(name)
+            || self.chosen.as_deref() == Some(name)
+            || self.without.iter().any(|other| other == name)
     }
 
-    /// Finds the wanted columns among those of a file.
-    pub(crate) fn resolve(&self, names: Vec<String>) -> Result<Columns, Problem> {
-        let mut positions: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (index, name) in names.iter().enumerate() {
-            positions.entry(name).or_default().push(index);
-        }
-        let find = |name: &str| match positions.get(name).map(Vec::as_slice) {
-            Some(&[index]) => Ok(index),
-            Some(_) => Err(Problem::TwoColumns(name.to_owned())),
-            None => Err(Problem::NoColumn { name: name.to_owned(), columns: names.clone() }),
+    /// Whether a glob takes a column of this name, which the first row did not have.
+    pub(crate) fn takes(&self, name: &str) -> bool {
+        let by_glob = |wanted: &Wanted| matches!(wanted, Wanted::Glob(glob) if glob.matches(name));
+        let taken = match &self.features {
+            Features::Listed { numbers, one_hot, hashed } => {
+                numbers.iter().chain(one_hot).chain(hashed).any(by_glob)
+            }
+            Features::Model(model) => model.parts().any(|part| match part {
+                Factor::Field(Named::Pattern(pattern), _) => WildMatch::new(pattern).matches(name),
+                _ => false,
+            }),
+            Features::Any => false,
         };
-        let reward = find(&self.reward)?;
-        let round = self.round.as_deref().map(find).transpose()?;
-        let mut taken = vec![false; names.len()];
+        taken && !self.keeps_back(name)
+    }
+
+    /// The model that the lists are short for, with the columns of a file.
+    pub(crate) fn listed_model(
+        &self,
+        names: &[String],
+        buckets: u32,
+        intercept: bool,
+    ) -> Result<Model, Problem> {
+        let Features::Listed { numbers, one_hot, hashed } = &self.features else {
+            return Err(Problem::NoFeatures);
+        };
+        let mut taken: Vec<&str> = Vec::new();
         let refuse = |sentence| Err(Problem::Other(sentence));
-        let mut take = |list: &[Wanted], categories: bool| {
-            let mut columns = Vec::new();
+        let mut take = |list: &'_ [Wanted], categories: bool| -> Result<Vec<String>, Problem> {
+            let mut columns: Vec<String> = Vec::new();
             for wanted in list {
                 let found: Vec<&String> = match wanted {
                     Wanted::Name(name) if *name == self.reward => {
                         return refuse(format!("column `{name}` is the reward and cannot be a feature"));
                     }
-                    Wanted::Name(name) => vec![name],
-                    Wanted::Glob(glob) => names.iter().filter(|name| self.fits(glob, name)).collect(),
+                    Wanted::Name(name) => vec![&names[position(names, name)?]],
+                    Wanted::Glob(glob) => {
+                        names.iter().filter(|name| !self.keeps_back(name) && glob.matches(name)).collect()
+                    }
                 };
                 if let (Wanted::Glob(glob), []) = (wanted, &found[..]) {
-                    let (glob, columns) = (glob.pattern(), listed(&names));
+                    let (glob, columns) = (glob.pattern(), listed(names));
                     return refuse(format!("no column matches `{glob}`; the columns are {columns}"));
                 }
                 for name in found {
-                    let index = find(name)?;
-                    if !std::mem::replace(&mut taken[index], true) {
-                        columns.push(index);
-                    } else if categories && matches!(wanted, Wanted::Name(_)) && !columns.contains(&index) {
+                    position(names, name)?;
+                    if !taken.contains(&name.as_str()) {
+                        taken.push(name);
+                        columns.push(name.clone());
+                    } else if categories && matches!(wanted, Wanted::Name(_)) && !columns.contains(name) {
                         return refuse(format!("column `{name}` can be either one-hot or hashed, not both"));
                     }
                 }
@@ -116,17 +180,37 @@ impl Selection {
             Ok(columns)
         };
         // Categories first: a glob over all columns takes the rest as numbers.
-        let one_hot = take(&self.one_hot, true)?;
-        let hashed = take(&self.hashed, true)?;
-        let features = take(&self.features, false)?;
-        if features.is_empty() && one_hot.is_empty() && hashed.is_empty() {
+        let one_hot = take(one_hot, true)?;
+        let hashed = take(hashed, true)?;
+        let numbers = take(numbers, false)?;
+        if intercept && numbers.iter().any(|name| name == INTERCEPT) {
+            return Err(Problem::TwoColumns(INTERCEPT.to_owned()));
+        }
+        let term = |reading| move |name: String| Term(vec![Factor::Field(Named::Name(name), reading)]);
+        let mut terms: Vec<Term> = numbers.into_iter().map(term(Reading::Number)).collect();
+        terms.extend(one_hot.into_iter().map(term(Reading::Category)));
+        if !hashed.is_empty() {
+            let hashed = hashed.into_iter().map(term(Reading::Category)).collect();
+            terms.push(Term(vec![Factor::Hash(hashed, buckets)]));
+        }
+        if terms.is_empty() {
             return Err(Problem::NoFeatures);
         }
-        Ok(Columns { names, features, one_hot, hashed, reward, round })
+        Ok(Model::new(intercept, terms))
     }
 }
 
-fn wanted(list: &str) -> Vec<Wanted> {
+/// Where the only column of this name is.
+pub(crate) fn position(names: &[String], name: &str) -> Result<usize, Problem> {
+    let mut found = names.iter().zip(0..).filter(|(other, _)| *other == name).map(|(_, place)| place);
+    match (found.next(), found.next()) {
+        (Some(place), None) => Ok(place),
+        (Some(_), Some(_)) => Err(Problem::TwoColumns(name.to_owned())),
+        (None, _) => Err(Problem::NoColumn { name: name.to_owned(), columns: names.to_vec() }),
+    }
+}
+
+pub(crate) fn wanted(list: &str) -> Vec<Wanted> {
     let items = list.split(',').map(str::trim).filter(|item| !item.is_empty());
     let wanted = items.map(|item| {
         if item.contains(['*', '?']) {
@@ -136,55 +220,6 @@ fn wanted(list: &str) -> Vec<Wanted> {
         }
     });
     wanted.collect()
-}
-
-/// Exactly these columns.
-pub(crate) fn named(names: &[String]) -> Vec<Wanted> {
-    names.iter().cloned().map(Wanted::Name).collect()
-}
-
-/// The wanted columns of one file, by their positions in it.
-#[derive(Debug, Default)]
-pub(crate) struct Columns {
-    /// All columns of the file.
-    pub(crate) names: Vec<String>,
-    /// Columns of numbers.
-    pub(crate) features: Vec<usize>,
-    /// Columns of categories, a feature for each level.
-    pub(crate) one_hot: Vec<usize>,
-    /// Columns of categories, a feature for each bucket of a hash.
-    pub(crate) hashed: Vec<usize>,
-    pub(crate) reward: usize,
-    pub(crate) round: Option<usize>,
-}
-
-impl Columns {
-    /// Names of some of the columns.
-    pub(crate) fn named(&self, columns: &[usize]) -> Vec<String> {
-        columns.iter().map(|&column| self.names[column].clone()).collect()
-    }
-
-    /// Whether no column holds categories or rounds.
-    pub(crate) fn is_numeric(&self) -> bool {
-        !self.has_categories() && self.round.is_none()
-    }
-
-    pub(crate) fn has_categories(&self) -> bool {
-        !self.one_hot.is_empty() || !self.hashed.is_empty()
-    }
-
-    /// Positions of all columns that are read, increasing.
-    pub(crate) fn read(&self) -> Vec<usize> {
-        let all = self.features.iter().chain(&self.one_hot).chain(&self.hashed).chain([&self.reward]);
-        let mut read: Vec<usize> = all.chain(&self.round).copied().collect();
-        read.sort_unstable();
-        read.dedup();
-        read
-    }
-
-    pub(crate) fn batch_rows(&self) -> usize {
-        batch_rows(self.features.len())
-    }
 }
 
 /// How many rows a batch has: about half a megabyte of features, which stays in a core's cache while sums
@@ -199,8 +234,14 @@ mod tests {
 
     fn features(selection: &Selection, columns: &str) -> Result<Vec<String>, String> {
         let names = columns.split(' ').map(str::to_owned).collect();
-        let columns = selection.resolve(names).map_err(|problem| problem.to_string())?;
-        Ok(columns.features.iter().map(|&index| columns.names[index].clone()).collect())
+        let names: Vec<String> = names;
+        position(&names, &selection.reward).map_err(|problem| problem.to_string())?;
+        let model = selection.listed_model(&names, 256, false).map_err(|problem| problem.to_string())?;
+        let numbers = model.terms.iter().filter_map(|term| match &term.0[..] {
+            [Factor::Field(Named::Name(name), Reading::Number)] => Some(name.clone()),
+            _ => None,
+        });
+        Ok(numbers.collect())
     }
 
     #[test]

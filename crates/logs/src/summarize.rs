@@ -3,21 +3,24 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader as _};
 use truenorth::CrossProducts;
+use truenorth_features::{Factor, ID, Kind, Missing, Model, Named, Reading as As, Recipe, Survey, Term};
 
 use crate::batch::Reading;
-use crate::collector::Collector;
+use crate::collector::{Collector, Sink as _, Surveyor};
 use crate::error::{Problem, Result};
-use crate::events::Items;
+use crate::events::{self, Items};
 use crate::format::Format;
-use crate::recipe::{Layout, Recipe};
-use crate::selection::Selection;
-use crate::source::{self, Memory, columnar, doubles};
-use crate::summary::{INTERCEPT, Summary, SummaryFeature};
+use crate::origin::{Asked, Origin, learning};
+use crate::selection::{Features, Selection, position};
+use crate::source::{self, Memory, Source, Wanted, columnar, doubles};
+use crate::summary::{Mark, Summary};
 use crate::tally::{FEATURES, ONE, REWARD, Tally};
 use crate::tolerance::{Rejected, Tolerance};
 
@@ -26,13 +29,15 @@ use crate::tolerance::{Rejected, Tolerance};
 pub struct Plan {
     /// Format of the files; found out if not told.
     pub format: Option<Format>,
-    /// Columns of tables; events of Vowpal Wabbit and Open Bandit need none.
+    /// Columns of tables.
     pub selection: Option<Selection>,
+    /// The model of events, which have no selection; one that is made from the data, if there is none.
+    pub model: Option<Model>,
     /// Into how many features names are hashed; 0 takes [`BUCKETS`].
     pub buckets: u32,
-    /// Keeps the names of events' features apart instead of hashing them.
-    pub keep_names: bool,
-    /// Whether a feature that is always 1 is added.
+    /// Takes every name of an event as a feature, without a model.
+    pub names: Names,
+    /// Whether a feature that is always 1 is added, where features are not given by a model.
     pub intercept: bool,
     /// What is tolerated in rows.
     pub tolerance: Tolerance,
@@ -42,8 +47,23 @@ pub struct Plan {
     pub threads: usize,
 }
 
+/// What becomes of the names of events where no model is given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Names {
+    /// A model is made of them.
+    #[default]
+    Model,
+    /// Each is a feature.
+    Kept,
+    /// Each is hashed.
+    Hashed,
+}
+
 /// Into how many features names are hashed where nothing else is said.
 pub const BUCKETS: u32 = 256;
+
+/// How many rows of the first file tell what fields hold, where no more has to be known.
+const SURVEYED: u64 = 20_000;
 
 /// A piece of work: a file, or a row group of a Parquet file.
 struct Unit<'a> {
@@ -57,11 +77,121 @@ impl Plan {
     /// Reads all files into one summary; `progress` is told about every piece of work that is done, in bytes
     /// of the files.
     pub fn summarize(&self, paths: &[PathBuf], progress: &(dyn Fn(u64) + Sync)) -> Result<Summary> {
+        let (origin, recipe) = self.recipe(paths)?;
+        self.read_all(&origin, &recipe, paths, progress)
+    }
+
+    /// How features are made, as the files and the call have it.
+    pub fn recipe(&self, paths: &[PathBuf]) -> Result<(Origin, Recipe)> {
         let Some(first) = paths.first() else {
             return Err(Problem::other("no files are named").in_file(Path::new("")));
         };
-        let recipe = self.recipe(first).map_err(|error| error.in_file(first))?;
-        self.summarize_alike(&recipe, paths, progress)
+        self.recipe_of(first, paths).map_err(|error| error.in_file(first))
+    }
+
+    fn recipe_of(&self, first: &Path, paths: &[PathBuf]) -> Result<(Origin, Recipe)> {
+        let detected = || Format::detect(first, self.selection.is_some());
+        let format = self.format.map_or_else(detected, Ok)?;
+        if !format.is_table() {
+            return self.event_recipe(format, first, paths);
+        }
+        let selection = self.selection.as_ref().ok_or(Problem::NoSelection(format))?;
+        let (names, _) = source::open(first, format, None, &Wanted::default())?;
+        self.table_recipe(selection, &names, |surveyor, limit| {
+            for path in paths {
+                let format = self.format.map_or_else(|| Format::detect(path, true), Ok)?;
+                let (columns, mut source) = source::open(path, format, None, &Wanted::default())?;
+                // Another file may have its columns in another order.
+                let mut part = Surveyor::of_table(&columns, selection, self.tolerance)?;
+                survey(&mut *source, &mut part, limit).map_err(|error| error.in_file(path))?;
+                surveyor.survey.merge(part.survey);
+                if surveyor.survey.rows >= limit {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// How the features of a table are made; `read` surveys its rows, up to a number of them.
+    fn table_recipe(
+        &self,
+        selection: &Selection,
+        names: &[String],
+        read: impl FnOnce(&mut Surveyor, u64) -> Result<()>,
+    ) -> Result<(Origin, Recipe)> {
+        position(names, &selection.reward)?;
+        let origin = Origin::Table { reward: selection.reward.clone(), chosen: selection.chosen.clone() };
+        let missing = self.tolerance.missing;
+        if let Features::Listed { .. } = &selection.features {
+            let model = selection.listed_model(names, self.buckets(), self.intercept)?;
+            let fits = |name: &&String| selection.action.iter().any(|wanted| wanted.fits(name));
+            let action = (!selection.action.is_empty()).then(|| names.iter().filter(fits).cloned().collect());
+            return Ok((origin, Recipe { model, missing, action, ..Recipe::default() }));
+        }
+        let mut surveyor = Surveyor::of_table(names, selection, self.tolerance)?;
+        let limit = match &selection.features {
+            Features::Model(model) if !needs_all_rows(model) => SURVEYED,
+            _ => u64::MAX,
+        };
+        read(&mut surveyor, limit)?;
+        let mut survey = surveyor.survey;
+        if survey.rows == 0 {
+            return Err(Problem::NoRows.into());
+        }
+        let kinds = survey.kinds();
+        let fields = names.iter().filter(|name| selection.action.iter().any(|wanted| wanted.fits(name)));
+        let mut by_order: Vec<&String> = fields.collect();
+        by_order.sort_by_key(|name| selection.action.iter().position(|wanted| wanted.fits(name)));
+        let category = by_order.iter().find(|name| kinds.get(name.as_str()) == Some(&Kind::Category));
+        let id = category.or(by_order.first()).map(|name| (**name).clone());
+        survey.id = id;
+        let model = if let Features::Model(model) = &selection.features { Some(model) } else { None };
+        Ok((origin, met(model, &survey, true, missing)?))
+    }
+
+    fn event_recipe(&self, format: Format, first: &Path, paths: &[PathBuf]) -> Result<(Origin, Recipe)> {
+        let items = self.items.as_deref().map(Items::read).transpose()?;
+        // What a sparse format does not name is 0; what a whole event lacks is missing.
+        let sparse = matches!(format, Format::VowpalWabbit | Format::Dsjson);
+        let missing = if sparse { Missing::Zero } else { self.tolerance.missing };
+        let origin = Origin::Events { format, items };
+        if self.model.is_none() && self.names != Names::Model {
+            let all = Factor::Field(Named::Pattern("*".to_owned()), As::Natural);
+            // Where a line is an event, all that is known of an action is its id.
+            let own = events::has_only_ids(first, format)?.then(|| Factor::field(ID));
+            let term = Term(own.into_iter().chain([all]).collect());
+            // Open Bandit's features are few.
+            let hashed = self.names == Names::Hashed && format != Format::OpenBandit;
+            let term = if hashed { Term(vec![Factor::Hash(vec![term], self.buckets())]) } else { term };
+            let model = Model::new(self.intercept, [term]);
+            return Ok((origin, Recipe { model, missing, ..Recipe::default() }));
+        }
+        let limit = match &self.model {
+            Some(model) if !needs_all_rows(model) => SURVEYED,
+            _ => u64::MAX,
+        };
+        let mut surveyor = Surveyor::of_events(self.tolerance);
+        for path in paths {
+            let Origin::Events { items, .. } = &origin else { break };
+            let opened = events::open(path, format, items.as_ref(), true);
+            let read = opened.and_then(|mut source| survey(&mut *source, &mut surveyor, limit));
+            read.map_err(|error| error.in_file(path))?;
+            if surveyor.survey.rows >= limit {
+                break;
+            }
+        }
+        let survey = surveyor.survey;
+        if survey.rows == 0 {
+            // What is wrong with all of them is for the reading to say.
+            let model = self.model.clone().unwrap_or_default();
+            return Ok((origin, Recipe { model, missing, ..Recipe::default() }));
+        }
+        Ok((origin, met(self.model.as_ref(), &survey, false, missing)?))
+    }
+
+    fn buckets(&self) -> u32 {
+        if self.buckets == 0 { BUCKETS } else { self.buckets }
     }
 
     /// Sums up rows that are in memory, which need a selection; `name` stands for the file.
@@ -69,45 +199,55 @@ impl Plan {
         let path = Path::new(name);
         let read = || -> Result<Summary> {
             let selection = self.selection.as_ref().ok_or(Problem::NoSelection(Format::Arrow))?;
-            let opened = columnar::open_memory(batches, selection)?;
-            let recipe = self.recipe_of(Layout::table(selection, &opened.0))?;
-            self.read(Reading::new(opened, self.tolerance, recipe.buckets), &recipe, path, None)
+            let (origin, recipe, batches) = self.memory_recipe(batches, selection)?;
+            let asked = Asked { tolerance: self.tolerance, ..Asked::default() };
+            let reading = origin.open_memory(batches, learning(&recipe), asked)?;
+            self.read(reading, &origin, &recipe, path, None)
         };
         read().and_then(not_empty).map_err(|error| error.in_file(path))
     }
 
-    /// How features are made, as the first file and the call have it.
-    fn recipe(&self, path: &Path) -> Result<Recipe> {
-        let detected = || Format::detect(path, self.selection.is_some());
-        let format = self.format.map_or_else(detected, Ok)?;
-        if !format.is_table() {
-            let items = self.items.as_deref().map(Items::read).transpose()?;
-            // Open Bandit's features are few.
-            let hashed = format != Format::OpenBandit && !self.keep_names;
-            return self.recipe_of(Layout::Events { format, hashed, items });
-        }
-        let selection = self.selection.as_ref().ok_or(Problem::NoSelection(format))?;
-        let (columns, _) = source::open(path, format, None, selection)?;
-        self.recipe_of(Layout::table(selection, &columns))
-    }
-
-    fn recipe_of(&self, layout: Layout) -> Result<Recipe> {
-        let buckets = if self.buckets == 0 { BUCKETS } else { self.buckets };
-        let recipe = Recipe { layout, buckets, intercept: self.intercept, missing: self.tolerance.missing };
-        if self.intercept && recipe.numbers().iter().any(|name| name == INTERCEPT) {
-            return Err(Problem::TwoColumns(INTERCEPT.to_owned()).into());
-        }
-        Ok(recipe)
+    /// How the features of rows in memory are made, and the rows.
+    pub(crate) fn memory_recipe<'a>(
+        &self,
+        mut batches: Memory<'a>,
+        selection: &Selection,
+    ) -> Result<(Origin, Recipe, Memory<'a>)> {
+        let names: Vec<String> = batches.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let mut kept = None;
+        let (origin, recipe) = self.table_recipe(selection, &names, |surveyor, limit| {
+            // Batches come once only, so those that have been looked at are kept.
+            let schema = batches.schema();
+            let all = batches.by_ref().collect::<std::result::Result<Vec<RecordBatch>, _>>();
+            let all = all.map_err(|error| columnar::unreadable("Arrow", error))?;
+            let reader = |all: Vec<RecordBatch>| -> Memory<'static> {
+                Box::new(RecordBatchIterator::new(all.into_iter().map(Ok), Arc::clone(&schema)))
+            };
+            let (_, mut source) = columnar::open_memory(reader(all.clone()), &Wanted::default())?;
+            kept = Some(reader(all));
+            survey(&mut *source, surveyor, limit)
+        })?;
+        Ok((origin, recipe, kept.unwrap_or(batches)))
     }
 
     /// Reads all files as an earlier summary was read.
     pub fn summarize_alike(
         &self,
+        earlier: &Summary,
+        paths: &[PathBuf],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Summary> {
+        self.read_all(earlier.origin(), earlier.recipe(), paths, progress)
+    }
+
+    fn read_all(
+        &self,
+        origin: &Origin,
         recipe: &Recipe,
         paths: &[PathBuf],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Summary> {
-        let units = &units(recipe, self.format, paths)?;
+        let units = &units(origin, self.format, paths)?;
         let threads = match self.threads {
             0 => thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
@@ -121,7 +261,7 @@ impl Plan {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
                         let Some(unit) = units.get(index) else { break };
-                        let part = self.read_unit(recipe, unit);
+                        let part = self.read_unit(origin, recipe, unit);
                         let failed = part.is_err();
                         progress(unit.bytes);
                         // Behind a failure nothing matters; what comes before it has been begun.
@@ -157,35 +297,85 @@ impl Plan {
     }
 
     /// The summary of one piece of work.
-    fn read_unit(&self, recipe: &Recipe, &Unit { path, group, .. }: &Unit) -> Result<Summary> {
-        let opened = recipe.open(path, self.format, group, None, self.selection.as_ref(), self.tolerance);
-        let read = opened.and_then(|reading| self.read(reading, recipe, path, group));
+    fn read_unit(
+        &self,
+        origin: &Origin,
+        recipe: &Recipe,
+        &Unit { path, group, .. }: &Unit,
+    ) -> Result<Summary> {
+        // A recipe that fills gaps does so also where more is refused now.
+        let asked = Asked {
+            format: self.format,
+            group,
+            found_by: self.selection.as_ref(),
+            tolerance: self.tolerance,
+            ..Asked::default()
+        };
+        let opened = origin.open(path, learning(&self.tolerant(recipe)), asked);
+        let read = opened.and_then(|reading| self.read(reading, origin, recipe, path, group));
         read.map_err(|error| error.in_file(path))
+    }
+
+    /// The recipe with what this plan says about missing values, unless its format has a say in that.
+    fn tolerant(&self, recipe: &Recipe) -> Recipe {
+        let missing = if recipe.missing == Missing::Zero { Missing::Zero } else { self.tolerance.missing };
+        Recipe { missing, ..recipe.clone() }
     }
 
     fn read(
         &self,
         mut reading: Reading<'_>,
+        origin: &Origin,
         recipe: &Recipe,
         path: &Path,
         group: Option<usize>,
     ) -> Result<Summary> {
-        let new = || Tally::new(recipe.numbers().len(), self.tolerance);
+        let new = || Tally::new(recipe.fixed_features().len(), self.tolerance);
         let mut tally = new();
-        let is_done = group.is_some_and(|group| {
+        let numbers = recipe.plain_numbers().filter(|_| reading.collector.numbers().is_some());
+        let is_done = group.zip(numbers).is_some_and(|(group, numbers)| {
+            let Origin::Table { reward, .. } = origin else { return false };
+            let names: Vec<&str> = numbers.into_iter().chain([reward.as_str()]).collect();
             let mut take = |features: &[&[f64]], rewards: &[f64]| tally.add_columns(features, rewards);
-            doubles::for_each_batch(path, group, &reading.collector.columns, &mut take)
+            doubles::for_each_batch(path, group, &names, &mut take)
         });
         if !is_done {
             tally = new();
             while let Some(batch) =
                 reading.next(&mut |features, rewards| tally.add_columns(features, rewards))?
             {
-                tally.add_batch(&batch, reading.collector.vocabulary.features.len());
+                tally.add_batch(&batch, &reading.collector.encoder);
             }
         }
-        summary(recipe, path, tally, reading.collector)
+        summary(origin, &self.tolerant(recipe), path, tally, reading.collector)
     }
+}
+
+/// The recipe of a model, or of one that is made of the data.
+fn met(model: Option<&Model>, survey: &Survey, table: bool, missing: Missing) -> Result<Recipe, Problem> {
+    if let Some(model) = model {
+        return Ok(Recipe::meet(model, survey, table, missing)?);
+    }
+    let (made, left_out) = survey.model();
+    let left_out = left_out.into_iter().map(str::to_owned).collect();
+    Ok(Recipe { left_out, ..Recipe::meet(&made, survey, table, missing)? })
+}
+
+/// Whether a model takes quantiles from the data.
+fn needs_all_rows(model: &Model) -> bool {
+    model.parts().any(|part| matches!(part, Factor::Bins(..) | Factor::Spline(..)))
+}
+
+/// Surveys rows of a source, up to a number of them.
+fn survey(source: &mut dyn Source, surveyor: &mut Surveyor, limit: u64) -> Result<()> {
+    while surveyor.survey.rows < limit {
+        match source.read(surveyor, &mut |_, _| false) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(fault) => surveyor.reject(fault)?,
+        }
+    }
+    Ok(())
 }
 
 /// A summary that has rows.
@@ -202,13 +392,13 @@ fn not_empty(whole: Summary) -> Result<Summary> {
 }
 
 /// The pieces of work in the order of the files.
-fn units<'a>(recipe: &Recipe, format: Option<Format>, paths: &'a [PathBuf]) -> Result<Vec<Unit<'a>>> {
+fn units<'a>(origin: &Origin, format: Option<Format>, paths: &'a [PathBuf]) -> Result<Vec<Unit<'a>>> {
     let mut units = Vec::new();
     for path in paths {
         let parts = || -> Result<(u64, usize)> {
             let file = File::open(path).map_err(Problem::Unreadable)?;
             let bytes = file.metadata().map_err(Problem::Unreadable)?.len();
-            let is_parquet = recipe.format(format, path)? == Format::Parquet && bytes > 0;
+            let is_parquet = origin.format(format, path)? == Format::Parquet && bytes > 0;
             Ok((bytes, if is_parquet { columnar::parquet_groups(&file)?.1.len() } else { 0 }))
         };
         let (bytes, groups) = parts().map_err(|error| error.in_file(path))?;
@@ -221,36 +411,62 @@ fn units<'a>(recipe: &Recipe, format: Option<Format>, paths: &'a [PathBuf]) -> R
     Ok(units)
 }
 
-/// Puts the sums of one piece of work in the order of a summary: marks without a missing value are dropped, and
-/// what turned up is sorted by name.
-fn summary(recipe: &Recipe, path: &Path, mut tally: Tally, read: Collector) -> Result<Summary> {
-    let (numbers, first) = (recipe.numbers(), tally.first_discovered);
-    tally.sums.grow(first + read.vocabulary.features.len());
-    let mut found: Vec<(&SummaryFeature, usize)> = read.vocabulary.features.iter().zip(first..).collect();
-    // Features are told apart by name, so what turned up must not have that of a column of numbers.
-    if let Some(name) = numbers.iter().find(|name| found.iter().any(|(feature, _)| feature.name == **name)) {
-        return Err(Problem::TwoColumns(name.clone()).into());
+/// Puts the sums of one piece of work in the order of a summary: the features that are there whatever the data, those
+/// that turned up by name, and the marks.
+fn summary(
+    origin: &Origin,
+    recipe: &Recipe,
+    path: &Path,
+    mut tally: Tally,
+    read: Collector,
+) -> Result<Summary> {
+    let encoder = read.encoder;
+    let fixed = recipe.fixed_features().len();
+    let found = encoder.features();
+    while tally.features.len() < found.len() {
+        tally.features.push(tally.sums.width());
+        tally.sums.grow(tally.sums.width() + 1);
     }
-    found.sort_unstable_by(|a, b| a.0.name.cmp(&b.0.name));
-    let end = FEATURES + numbers.len();
-    let marks = (end..first).filter(|&mark| tally.sums.get(ONE, mark) > 0.0);
-    let imputed: Vec<usize> = marks.map(|mark| mark - end).collect();
-    let columns =
-        [ONE, REWARD].into_iter().chain(FEATURES..end).chain(found.iter().map(|&(_, column)| column));
-    let order: Vec<usize> = columns.chain(imputed.iter().map(|feature| end + feature)).collect();
-    let named = numbers.iter().map(|name| SummaryFeature { name: name.clone(), examples: Vec::new() });
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order[fixed..].sort_unstable_by(|&a, &b| found[a].name.cmp(&found[b].name));
+    let mut places = vec![0; found.len()];
+    for (place, &feature) in order.iter().enumerate() {
+        places[feature] = place;
+    }
+    let mut marks: Vec<(Mark, usize)> = tally
+        .marks
+        .iter()
+        .map(|((feature, means), &column)| {
+            (Mark { feature: places[*feature as usize], means: means.clone() }, column)
+        })
+        .collect();
+    marks.sort_unstable();
+    let mut means = encoder.number_sums();
+    if let Some(numbers) = recipe.plain_numbers() {
+        for (name, feature) in numbers.into_iter().zip(0..) {
+            let missing = marks.iter().find(|(mark, _)| mark.feature == feature);
+            let missing = missing.map_or(0.0, |&(_, column)| tally.sums.get(ONE, column));
+            let sum = tally.sums.get(ONE, FEATURES + feature);
+            means.insert(name.to_owned(), (sum, tally.sums.get(ONE, ONE) - missing));
+        }
+    }
+    let features = order.iter().map(|&feature| tally.features[feature]);
+    let columns: Vec<usize> =
+        [ONE, REWARD].into_iter().chain(features).chain(marks.iter().map(|&(_, column)| column)).collect();
     let mut rejected = read.rejected;
     for rejected in &mut rejected {
         rejected.first = format!("{}{}", path.display(), rejected.first);
     }
     Ok(Summary {
+        origin: origin.clone(),
         recipe: recipe.clone(),
-        features: named.chain(found.into_iter().map(|(feature, _)| feature.clone())).collect(),
-        imputed,
+        features: order.iter().map(|&feature| found[feature].clone()).collect(),
+        marks: marks.into_iter().map(|(mark, _)| mark).collect(),
+        means,
         products: CrossProducts::from_fn(
-            order.len(),
-            |i, j| tally.sums.get(order[i], order[j]),
-            |i| tally.sums.fourth(order[i]),
+            columns.len(),
+            |i, j| tally.sums.get(columns[i], columns[j]),
+            |i| tally.sums.fourth(columns[i]),
         ),
         rows: tally.rows,
         weight_squares: tally.weight_squares,

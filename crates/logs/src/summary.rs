@@ -24,15 +24,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use truenorth::{CrossProducts, RidgeStatistic};
+use truenorth_features::{Encoder, Feature, Joining, MOST_NAMES, Missing, Recipe};
 
 use crate::error::Problem;
-use crate::recipe::Recipe;
+use crate::origin::Origin;
 use crate::tally::{FEATURES, ONE, REWARD};
-use crate::tolerance::{Missing, Rejected};
-use crate::vocabulary::MOST_NAMES;
-
-/// How many names a bucket of the hash is remembered by.
-const EXAMPLES: usize = 3;
+use crate::tolerance::Rejected;
 
 /// Name of the feature that is 1 everywhere.
 pub(crate) const INTERCEPT: &str = "intercept";
@@ -40,10 +37,13 @@ pub(crate) const INTERCEPT: &str = "intercept";
 /// Count, products and provenance of logged rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
+    pub(crate) origin: Origin,
     pub(crate) recipe: Recipe,
-    pub(crate) features: Vec<SummaryFeature>,
-    /// Features that have a column for their missing values, increasing.
-    pub(crate) imputed: Vec<usize>,
+    pub(crate) features: Vec<Feature>,
+    /// Columns of what is missing, increasing.
+    pub(crate) marks: Vec<Mark>,
+    /// Sum and weight of the numbers that may be missing, by name.
+    pub(crate) means: BTreeMap<String, (f64, f64)>,
     /// Ones, reward, features, marks of missing values.
     pub(crate) products: CrossProducts,
     pub(crate) rows: u64,
@@ -55,23 +55,13 @@ pub struct Summary {
     pub(crate) rejected: Vec<Rejected>,
 }
 
-/// A feature of a summary.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SummaryFeature {
-    /// The column, `column=level`, or `#bucket`.
-    pub name: String,
-    /// For a bucket of the hash: names that fell into it, at most three.
-    pub examples: Vec<String>,
-}
-
-impl SummaryFeature {
-    /// Remembers a name that fell into the bucket; of many, the first in the alphabet.
-    pub(crate) fn add_example(&mut self, name: &str) {
-        if let Err(place) = self.examples.binary_search_by(|other| other.as_str().cmp(name)) {
-            self.examples.insert(place, name.to_owned());
-            self.examples.truncate(EXAMPLES);
-        }
-    }
+/// A column that is what a feature lacks but for means.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    /// The feature.
+    pub(crate) feature: usize,
+    /// Whose means the column is to be multiplied with.
+    pub(crate) means: Vec<String>,
 }
 
 impl Summary {
@@ -80,7 +70,12 @@ impl Summary {
         self.rows
     }
 
-    /// How features are made from rows.
+    /// What rows were read from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// How features are made from raw values.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
@@ -96,13 +91,13 @@ impl Summary {
     }
 
     /// The features but for the intercept.
-    pub fn features(&self) -> &[SummaryFeature] {
+    pub fn features(&self) -> &[Feature] {
         &self.features
     }
 
     /// Number of features d, intercept included.
     pub fn dimension(&self) -> usize {
-        self.features.len() + usize::from(self.recipe.intercept)
+        self.features.len() + usize::from(self.recipe.model.intercept)
     }
 
     /// Names of the features in their order, the intercept first if there is one.
@@ -110,42 +105,46 @@ impl Summary {
         self.with_intercept(|feature| feature.name.clone())
     }
 
-    fn with_intercept(&self, name: impl Fn(&SummaryFeature) -> String) -> Vec<String> {
-        let intercept = self.recipe.intercept.then(|| INTERCEPT.to_owned());
+    fn with_intercept(&self, name: impl Fn(&Feature) -> String) -> Vec<String> {
+        let intercept = self.recipe.model.intercept.then(|| INTERCEPT.to_owned());
         intercept.into_iter().chain(self.features.iter().map(name)).collect()
     }
 
     /// Names for people: buckets of the hash with what fell into them.
     pub fn labels(&self) -> Vec<String> {
-        self.with_intercept(|feature| match feature.examples.as_slice() {
-            [] => feature.name.clone(),
-            examples => format!("{} ({})", feature.name, examples.join(", ")),
-        })
+        self.with_intercept(Feature::label)
+    }
+
+    /// An encoder of other rows with these features. One that is not among them joins or not, as told.
+    pub fn encoder(&self, joining: Joining) -> Encoder {
+        let means = self.means.keys().map(|name| (name.clone(), self.mean(name)));
+        Encoder::new(self.recipe.clone(), self.features.clone(), joining).with_means(means.collect())
     }
 
     /// What every feature is multiplied by, so that no row is longer than 1.
     pub fn scale(&self) -> f64 {
-        let imputed: f64 = self.imputed.iter().map(|&feature| self.mean(feature).powi(2)).sum();
-        let longest = (self.largest + imputed + f64::from(u8::from(self.recipe.intercept))).sqrt();
+        let imputed: f64 = self.marks.iter().map(|mark| self.factor(mark).powi(2)).sum();
+        let longest = (self.largest + imputed + f64::from(u8::from(self.recipe.model.intercept))).sqrt();
         if longest > 0.0 { longest.recip() } else { 1.0 }
     }
 
-    /// Mean of a feature over the rows that have it.
-    pub(crate) fn mean(&self, feature: usize) -> f64 {
-        let missing = self.mark(feature).map_or(0.0, |mark| self.products.get(ONE, mark));
-        let present = self.products.get(ONE, ONE) - missing;
-        if present > 0.0 { self.products.get(ONE, FEATURES + feature) / present } else { 0.0 }
+    /// Mean of a number over the rows that have it.
+    pub(crate) fn mean(&self, name: &str) -> f64 {
+        match self.means.get(name) {
+            Some(&(sum, weight)) if weight > 0.0 => sum / weight,
+            _ => 0.0,
+        }
+    }
+
+    /// What the column of a mark is to be multiplied with.
+    fn factor(&self, mark: &Mark) -> f64 {
+        mark.means.iter().map(|name| self.mean(name)).product()
     }
 
     /// Mean of the reward.
     pub fn mean_reward(&self) -> f64 {
         let weight = self.products.get(ONE, ONE);
         if weight > 0.0 { self.products.get(ONE, REWARD) / weight } else { 0.0 }
-    }
-
-    /// Column of a feature's missing values.
-    fn mark(&self, feature: usize) -> Option<usize> {
-        self.imputed.binary_search(&feature).ok().map(|mark| FEATURES + self.features.len() + mark)
     }
 
     /// The ridge statistic of the features, scaled and with the mean in place of missing values.
@@ -158,27 +157,37 @@ impl Summary {
 
     /// The same with the features and the scale of another summary; features that this one never had are 0.
     pub fn statistic_as(&self, other: &Self) -> truenorth::Result<RidgeStatistic> {
-        self.scaled_statistic(other, other.scale())
+        self.statistic_of(&other.features, other.recipe.model.intercept, other.scale())
     }
 
     /// The same for features as they are in the files.
     pub fn unscaled_statistic(&self) -> truenorth::Result<RidgeStatistic> {
-        self.scaled_statistic(self, 1.0)
+        self.statistic_of(&self.features, self.recipe.model.intercept, 1.0)
     }
 
-    fn scaled_statistic(&self, other: &Self, scale: f64) -> truenorth::Result<RidgeStatistic> {
+    /// The same for these features, of which some may be 0 in all rows, multiplied by a number.
+    pub fn statistic_of(
+        &self,
+        features: &[Feature],
+        intercept: bool,
+        scale: f64,
+    ) -> truenorth::Result<RidgeStatistic> {
         let weight = self.products.get(ONE, ONE);
         let kish = if self.weight_squares > 0.0 { weight / self.weight_squares } else { 1.0 };
         // Each feature is a sum of columns with factors: itself, and the mean where it is missing.
         let at: BTreeMap<&str, usize> = self.features.iter().map(|f| f.name.as_str()).zip(0..).collect();
-        let column = |wanted: &SummaryFeature| {
+        let first_mark = FEATURES + self.features.len();
+        let column = |wanted: &Feature| {
             at.get(wanted.name.as_str()).map_or_else(Vec::new, |&feature| {
-                let mark = self.mark(feature).map(|mark| (mark, self.mean(feature)));
-                [(FEATURES + feature, 1.0)].into_iter().chain(mark).collect()
+                let start = self.marks.partition_point(|mark| mark.feature < feature);
+                let marks = self.marks.iter().enumerate().skip(start);
+                let own = marks.take_while(|(_, mark)| mark.feature == feature);
+                let own = own.map(|(place, mark)| (first_mark + place, self.factor(mark)));
+                [(FEATURES + feature, 1.0)].into_iter().chain(own).collect()
             })
         };
-        let intercept = other.recipe.intercept.then(|| vec![(ONE, 1.0)]);
-        let features = intercept.into_iter().chain(other.features.iter().map(column));
+        let intercept = intercept.then(|| vec![(ONE, 1.0)]);
+        let features = intercept.into_iter().chain(features.iter().map(column));
         let features = features.map(|column| (column, scale));
         let [ones, reward] = [ONE, REWARD].map(|column| (vec![(column, 1.0)], 1.0));
         let columns: Vec<(Vec<(usize, f64)>, f64)> =
@@ -205,31 +214,46 @@ impl Summary {
 
     /// Adds the rows of another summary.
     pub fn merge(&mut self, other: &Self) -> Result<(), Problem> {
-        self.recipe.check_same(&other.recipe)?;
-        let all = union(&self.features, &other.features, self.recipe.numbers().len());
-        let named = all.iter().skip(self.recipe.numbers().len()).filter(|f| f.examples.is_empty()).count();
+        self.check_same(other)?;
+        let fixed = self.recipe.fixed_features().len();
+        let all = union(&self.features, &other.features, fixed);
+        let named = all.iter().skip(fixed).filter(|f| f.examples.is_empty()).count();
         if named > MOST_NAMES {
             return Err(Problem::TooManyFeatures(MOST_NAMES));
         }
-        let at: BTreeMap<&str, usize> = all.iter().map(|f| f.name.as_str()).zip(FEATURES..).collect();
-        // Only columns of numbers have marks, and their places are the same in both.
-        let mut imputed = [&self.imputed[..], &other.imputed].concat();
-        imputed.sort_unstable();
-        imputed.dedup();
-        let columns = |summary: &Self| -> Vec<usize> {
-            let features = summary.features.iter().map(|feature| at[feature.name.as_str()]);
-            let mark = |feature| FEATURES + all.len() + imputed.partition_point(|other| other < feature);
-            [ONE, REWARD].into_iter().chain(features).chain(summary.imputed.iter().map(mark)).collect()
+        let at: BTreeMap<&str, usize> = all.iter().map(|f| f.name.as_str()).zip(0..).collect();
+        // The marks of a summary, with the features' places among all.
+        let moved = |summary: &Self| -> Vec<Mark> {
+            let place = |mark: &Mark| at[summary.features[mark.feature].name.as_str()];
+            let marks = summary.marks.iter();
+            marks.map(|mark| Mark { feature: place(mark), means: mark.means.clone() }).collect()
         };
-        let mut products = CrossProducts::new(FEATURES + all.len() + imputed.len());
+        let mut marks = [moved(self), moved(other)].concat();
+        marks.sort_unstable();
+        marks.dedup();
+        let columns = |summary: &Self| -> Vec<usize> {
+            let features = summary.features.iter().map(|feature| FEATURES + at[feature.name.as_str()]);
+            let first = FEATURES + all.len();
+            let marks =
+                moved(summary).into_iter().map(|mark| first + marks.partition_point(|other| *other < mark));
+            [ONE, REWARD].into_iter().chain(features).chain(marks).collect()
+        };
+        let mut products = CrossProducts::new(FEATURES + all.len() + marks.len());
         products.merge(&self.products, &columns(self));
         products.merge(&other.products, &columns(other));
         self.products = products;
         self.features = all;
-        if !imputed.is_empty() {
+        if !marks.is_empty() {
             self.recipe.missing = Missing::Mean;
         }
-        self.imputed = imputed;
+        self.marks = marks;
+        for (name, (sum, weight)) in &other.means {
+            let mine = self.means.entry(name.clone()).or_default();
+            (mine.0, mine.1) = (mine.0 + sum, mine.1 + weight);
+        }
+        if let (Some(mine), Some(theirs)) = (&mut self.recipe.action, &other.recipe.action) {
+            mine.extend(theirs.iter().cloned());
+        }
         self.rows = self.rows.saturating_add(other.rows);
         self.weight_squares += other.weight_squares;
         self.largest = self.largest.max(other.largest);
@@ -246,11 +270,53 @@ impl Summary {
         Ok(())
     }
 
+    /// Whether a summary of live rows has all that these logs have, in whatever order.
+    pub fn check_live(&self, live: &Self) -> Result<(), String> {
+        self.origin.check_live(&live.origin)?;
+        let terms = &self.recipe.model.terms;
+        match terms.iter().find(|term| !live.recipe.model.terms.contains(term)) {
+            Some(term) => Err(format!("its model has no term `{term}`, but that of the logs has")),
+            None => self.check_cuts(live),
+        }
+    }
+
+    /// Whether features mean the same in both.
+    fn check_same(&self, other: &Self) -> Result<(), Problem> {
+        let differ = self.origin.difference(&other.origin);
+        let (mine, theirs) = (&self.recipe.model, &other.recipe.model);
+        let models = || (mine != theirs).then(|| ("models", format!("`{mine}`"), format!("`{theirs}`")));
+        if let Some((what, mine, theirs)) = differ.or_else(models) {
+            return Err(Problem::Other(format!("the summaries have different {what}: {mine} and {theirs}")));
+        }
+        self.check_cuts(other).map_err(Problem::Other)
+    }
+
+    /// Whether fields have the same kinds, and bins and splines the same places.
+    fn check_cuts(&self, other: &Self) -> Result<(), String> {
+        let (mine, theirs) = (&self.recipe, &other.recipe);
+        let kind = mine
+            .kinds
+            .iter()
+            .find(|(name, kind)| theirs.kinds.get(*name).is_some_and(|other| other != *kind));
+        if let Some((name, _)) = kind {
+            return Err(format!(
+                "`{name}` holds numbers in one of the summaries and categories in the other"
+            ));
+        }
+        match mine.cuts.iter().find(|(factor, cuts)| theirs.cuts.get(*factor) != Some(cuts)) {
+            Some((factor, _)) => Err(format!(
+                "`{factor}` has other places in the two summaries; read the logs of one of them as the other was read"
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Whether all parts fit each other: a file may come from anywhere.
     pub(crate) fn is_consistent(&self) -> bool {
         let names: std::collections::BTreeSet<&str> = self.features.iter().map(|f| f.name.as_str()).collect();
-        let numbers = self.recipe.numbers();
-        self.products.width() == FEATURES + self.features.len() + self.imputed.len()
+        let fixed = self.recipe.fixed_features();
+        let cuts = self.recipe.cuts.values();
+        self.products.width() == FEATURES + self.features.len() + self.marks.len()
             && self.products.entries().chain([self.weight_squares, self.largest]).all(f64::is_finite)
             && (0..self.products.width()).all(|column| self.products.get(column, column) >= 0.0)
             && (0..self.products.width())
@@ -259,21 +325,23 @@ impl Summary {
             && self.largest >= 0.0
             && self.files.values().try_fold(0, |sum: u64, &rows| sum.checked_add(rows)) == Some(self.rows)
             && names.len() == self.features.len()
-            && self.imputed.is_sorted_by(|a, b| a < b)
-            && self.imputed.last().is_none_or(|&last| last < numbers.len())
-            && numbers.len() <= self.features.len()
-            && numbers.iter().zip(&self.features).all(|(name, feature)| *name == feature.name)
-            && (self.imputed.is_empty() || self.recipe.missing == Missing::Mean)
+            && self.marks.is_sorted_by(|a, b| a < b)
+            && self.marks.iter().all(|mark| mark.feature < self.features.len())
+            && self.means.values().all(|(sum, weight)| sum.is_finite() && (0.0..=f64::MAX).contains(weight))
+            && cuts.clone().flatten().all(|cut| cut.abs() <= truenorth_features::LARGEST)
+            && cuts.into_iter().all(|cuts| cuts.is_sorted_by(|a, b| a < b))
+            && fixed.len() <= self.features.len()
+            && fixed.iter().zip(&self.features).all(|(fixed, feature)| fixed.name == feature.name)
+            && (self.marks.is_empty() || self.recipe.missing == Missing::Mean)
     }
 }
 
-/// The columns of numbers, which both have, then what turned up in either, by name.
-fn union(mine: &[SummaryFeature], theirs: &[SummaryFeature], numbers: usize) -> Vec<SummaryFeature> {
-    let mut found: BTreeMap<&str, SummaryFeature> = BTreeMap::new();
-    for feature in mine[numbers..].iter().chain(&theirs[numbers..]) {
-        let empty = || SummaryFeature { name: feature.name.clone(), examples: Vec::new() };
-        let all = found.entry(&feature.name).or_insert_with(empty);
+/// The features that both have whatever the data, then what turned up in either, by name.
+fn union(mine: &[Feature], theirs: &[Feature], fixed: usize) -> Vec<Feature> {
+    let mut found: BTreeMap<&str, Feature> = BTreeMap::new();
+    for feature in mine[fixed..].iter().chain(&theirs[fixed..]) {
+        let all = found.entry(&feature.name).or_insert_with(|| Feature::new(feature.name.clone()));
         feature.examples.iter().for_each(|example| all.add_example(example));
     }
-    mine[..numbers].iter().cloned().chain(found.into_values()).collect()
+    mine[..fixed].iter().cloned().chain(found.into_values()).collect()
 }

@@ -9,27 +9,28 @@ use truenorth::frame::{Magic, Unframed, framed, unframed};
 use crate::error::{Problem, Result};
 use crate::summary::Summary;
 
-/// Summaries of 0.1.0: products of columns without their fourth powers.
-mod version_1 {
+/// Summaries of earlier versions, whose features were columns and their levels. Those of version 1 have products without
+/// fourth powers.
+mod earlier {
     use std::collections::BTreeMap;
 
     use serde::Deserialize;
     use truenorth::CrossProducts;
+    use truenorth_features::{Factor, Feature, Missing, Model, Named, Reading, Recipe, Term};
 
-    use crate::recipe::Recipe;
-    use crate::summary::{Summary, SummaryFeature};
-    use crate::tally::ONE;
+    use crate::events::Items;
+    use crate::format::Format;
+    use crate::origin::Origin;
+    use crate::summary::{Mark, Summary};
+    use crate::tally::{FEATURES, ONE};
     use crate::tolerance::Rejected;
 
-    pub(super) const VERSION: u32 = 1;
-
     #[derive(Deserialize)]
-    struct Version1 {
-        recipe: Recipe,
-        features: Vec<SummaryFeature>,
+    struct Earlier<P> {
+        recipe: EarlierRecipe,
+        features: Vec<Feature>,
         imputed: Vec<usize>,
-        /// Width, and the lower triangle row by row.
-        products: (usize, Vec<f64>),
+        products: P,
         rows: u64,
         weight_squares: f64,
         largest: f64,
@@ -37,10 +38,29 @@ mod version_1 {
         rejected: Vec<Rejected>,
     }
 
-    pub(super) fn read(payload: &[u8]) -> postcard::Result<(Summary, &[u8])> {
-        let (old, rest) = postcard::take_from_bytes::<Version1>(payload)?;
-        let Version1 { recipe, features, imputed, products: (width, entries), .. } = old;
-        if width > entries.len() || width * (width + 1) / 2 != entries.len() {
+    #[derive(Deserialize)]
+    struct EarlierRecipe {
+        layout: Layout,
+        buckets: u32,
+        intercept: bool,
+        missing: Missing,
+    }
+
+    #[derive(Deserialize)]
+    enum Layout {
+        Table { reward: String, numbers: Vec<String>, one_hot: Vec<String>, hashed: Vec<String> },
+        Events { format: Format, hashed: bool, items: Option<Items> },
+    }
+
+    pub(super) fn read(version: u32, payload: &[u8]) -> postcard::Result<(Summary, &[u8])> {
+        if version == 2 {
+            let (old, rest) = postcard::take_from_bytes::<Earlier<CrossProducts>>(payload)?;
+            return Ok((summary(old)?, rest));
+        }
+        let (old, rest) = postcard::take_from_bytes::<Earlier<(usize, Vec<f64>)>>(payload)?;
+        // Width, and the lower triangle row by row.
+        let (width, entries) = &old.products;
+        if *width > entries.len() || width * (width + 1) / 2 != entries.len() {
             return Err(postcard::Error::SerdeDeCustom);
         }
         let sum = |i: usize, j: usize| entries[i * (i + 1) / 2 + j];
@@ -49,16 +69,72 @@ mod version_1 {
             (square, total) if (square - total).abs() <= 1e-12 * square => square,
             (square, _) => 3.0 * square * square / sum(ONE, ONE).max(f64::MIN_POSITIVE),
         };
-        let products = CrossProducts::from_fn(width, sum, fourth);
-        let Version1 { rows, weight_squares, largest, files, rejected, .. } = old;
-        let summary =
-            Summary { recipe, features, imputed, products, rows, weight_squares, largest, files, rejected };
-        Ok((summary, rest))
+        let products = CrossProducts::from_fn(*width, sum, fourth);
+        let Earlier { recipe, features, imputed, rows, weight_squares, largest, files, rejected, .. } = old;
+        let old =
+            Earlier { recipe, features, imputed, products, rows, weight_squares, largest, files, rejected };
+        Ok((summary(old)?, rest))
+    }
+
+    fn summary(old: Earlier<CrossProducts>) -> postcard::Result<Summary> {
+        let Earlier { recipe, features, imputed, products, .. } = old;
+        let EarlierRecipe { layout, buckets, intercept, missing } = recipe;
+        let field = |named, reading| Term(vec![Factor::Field(named, reading)]);
+        let columns = |names: Vec<String>, reading| -> Vec<Term> {
+            names.into_iter().map(|name| field(Named::Name(name), reading)).collect()
+        };
+        let hash = |terms: Vec<Term>| (!terms.is_empty()).then(|| Term(vec![Factor::Hash(terms, buckets)]));
+        let (origin, terms, missing, numbers) = match layout {
+            Layout::Table { reward, numbers, one_hot, hashed } => {
+                let count = numbers.len();
+                let mut terms = columns(numbers, Reading::Number);
+                terms.extend(columns(one_hot, Reading::Category));
+                terms.extend(hash(columns(hashed, Reading::Category)));
+                (Origin::Table { reward, chosen: None }, terms, missing, count)
+            }
+            Layout::Events { format, hashed, items } => {
+                let all = field(Named::Pattern("*".to_owned()), Reading::Natural);
+                let terms = if hashed { hash(vec![all]).into_iter().collect() } else { vec![all] };
+                (Origin::Events { format, items }, terms, Missing::Zero, 0)
+            }
+        };
+        if products.width() != FEATURES + features.len() + imputed.len() || numbers > features.len() {
+            return Err(postcard::Error::SerdeDeCustom);
+        }
+        let mark = |feature: usize| {
+            let at = imputed.binary_search(&feature).ok()?;
+            Some(products.get(ONE, FEATURES + features.len() + at))
+        };
+        let mean = |feature: usize| {
+            let missing = mark(feature).unwrap_or(0.0);
+            (products.get(ONE, FEATURES + feature), products.get(ONE, ONE) - missing)
+        };
+        let means = (0..numbers).map(|feature| (features[feature].name.clone(), mean(feature))).collect();
+        let marks = imputed.iter().map(|&feature| {
+            let name = features.get(feature).filter(|_| feature < numbers).map(|it| it.name.clone());
+            name.map(|name| Mark { feature, means: vec![name] }).ok_or(postcard::Error::SerdeDeCustom)
+        });
+        let marks = marks.collect::<postcard::Result<_>>()?;
+        let recipe = Recipe { model: Model::new(intercept, terms), missing, ..Recipe::default() };
+        let Earlier { rows, weight_squares, largest, files, rejected, .. } = old;
+        Ok(Summary {
+            origin,
+            recipe,
+            marks,
+            means,
+            products,
+            rows,
+            weight_squares,
+            largest,
+            files,
+            rejected,
+            features,
+        })
     }
 }
 
 const MAGIC: Magic = *b"tnsummary";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 impl Summary {
     /// The summary as bytes.
@@ -71,7 +147,9 @@ impl Summary {
         let damaged = |reason: &str| Problem::Other(format!("the summary is damaged: {reason}"));
         let whole = |version| unframed(MAGIC, version, bytes);
         let payload = match whole(VERSION) {
-            Err(Unframed::OtherVersion(version_1::VERSION)) => whole(version_1::VERSION).map(version_1::read),
+            Err(Unframed::OtherVersion(version @ 1..VERSION)) => {
+                whole(version).map(|payload| earlier::read(version, payload))
+            }
             payload => payload.map(postcard::take_from_bytes),
         };
         let read = payload.map_err(|wrong| match wrong {

@@ -2,10 +2,17 @@
 
 use std::path::Path;
 
-use crate::batch::Batches;
-use crate::error::Result;
+use truenorth_features::{Encoder, Feature, Joining, Recipe};
+
+use crate::batch::Reading;
+use crate::error::{Problem, Result};
+use crate::format::{Format, unclear};
+use crate::origin::{Asked, Origin, learning};
 use crate::selection::Selection;
 use crate::source::Memory;
+use crate::summarize::Plan;
+use crate::summary::{INTERCEPT, Summary};
+use crate::tolerance::Tolerance;
 
 /// All rows of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,31 +27,122 @@ pub struct Table {
     pub rounds: Option<Vec<usize>>,
 }
 
-impl Table {
-    /// Reads a whole file.
-    pub fn read(path: impl AsRef<Path>, selection: &Selection) -> Result<Self> {
-        Self::collect(Batches::open(path, selection)?)
+/// Reads tables one after another with the same features, which become more as levels turn up.
+pub struct Alike {
+    origin: Origin,
+    encoder: Encoder,
+    /// By whose globs the columns were found.
+    selection: Option<Selection>,
+}
+
+impl Alike {
+    /// With the features that the rows of a file have.
+    pub fn file(path: &Path, selection: &Selection) -> Result<Self> {
+        let format = Format::of(path).ok_or_else(|| unclear().in_file(path))?;
+        let plan = Plan { selection: Some(selection.clone()), format: Some(format), ..Plan::default() };
+        let (origin, recipe) = plan.recipe(&[path.to_owned()])?;
+        Ok(Self { origin, encoder: learning(&recipe), selection: Some(selection.clone()) })
+    }
+
+    /// With the features that rows in memory have, which are given back; `name` stands for the file.
+    pub fn batches<'a>(batches: Memory<'a>, name: &str, selection: &Selection) -> Result<(Self, Memory<'a>)> {
+        let plan = Plan { selection: Some(selection.clone()), ..Plan::default() };
+        let made = plan.memory_recipe(batches, selection);
+        let (origin, recipe, batches) = made.map_err(|error| error.in_file(Path::new(name)))?;
+        let alike = Self { origin, encoder: learning(&recipe), selection: Some(selection.clone()) };
+        Ok((alike, batches))
+    }
+
+    /// With the features of a summary.
+    pub fn summary(summary: &Summary) -> Self {
+        let joining = Joining::UpTo(truenorth_features::MOST_NAMES);
+        Self { origin: summary.origin().clone(), encoder: summary.encoder(joining), selection: None }
+    }
+
+    /// The features so far, without the intercept.
+    pub fn features(&self) -> &[Feature] {
+        self.encoder.features()
+    }
+
+    /// How features are made.
+    pub fn recipe(&self) -> &Recipe {
+        self.encoder.recipe()
+    }
+
+    /// Reads a file; rows belong to rounds, if a column is named.
+    pub fn read_file(&mut self, path: &Path, round: Option<&str>) -> Result<Table> {
+        let asked = self.asked(round);
+        let opened = self.origin.open(path, self.encoder.clone(), asked);
+        opened.and_then(|reading| self.collect(reading)).map_err(|error| error.in_file(path))
     }
 
     /// Reads rows that are in memory; `name` stands for the file.
-    pub fn of_batches(batches: Memory<'static>, name: &str, selection: &Selection) -> Result<Self> {
-        Self::collect(Batches::of(batches, name, selection)?)
+    pub fn read_batches(&mut self, batches: Memory<'_>, name: &str, round: Option<&str>) -> Result<Table> {
+        let asked = self.asked(round);
+        let opened = self.origin.open_memory(batches, self.encoder.clone(), asked);
+        opened.and_then(|reading| self.collect(reading)).map_err(|error| error.in_file(Path::new(name)))
     }
 
-    fn collect(batches: Batches) -> Result<Self> {
-        let names = batches.names().to_vec();
-        let mut table = Self { names, features: Vec::new(), rewards: Vec::new(), rounds: None };
+    fn asked<'a>(&'a self, round: Option<&'a str>) -> Asked<'a> {
+        let missing = self.encoder.recipe().missing;
+        let tolerance = Tolerance { missing, ..Tolerance::default() };
+        Asked { round, found_by: self.selection.as_ref(), tolerance, ..Asked::default() }
+    }
+
+    fn collect(&mut self, mut reading: Reading<'_>) -> Result<Table> {
+        let mut batches = Vec::new();
+        while let Some(batch) = reading.next(&mut |_, _| false)? {
+            batches.push(batch);
+        }
+        if batches.is_empty() {
+            return Err(Problem::NoRows.into());
+        }
+        self.encoder = reading.collector.encoder;
+        let encoder = &self.encoder;
+        let intercept = encoder.recipe().model.intercept.then(|| INTERCEPT.to_owned());
+        let first = usize::from(intercept.is_some());
+        let names = encoder.features().iter().map(|feature| feature.name.clone());
+        let names: Vec<String> = intercept.into_iter().chain(names).collect();
+        let rounds = reading.collector.columns.round.map(|_| Vec::new());
+        let mut table = Table { names, features: Vec::new(), rewards: Vec::new(), rounds };
         for batch in batches {
-            let batch = batch?;
             for row in 0..batch.len() {
-                table.features.extend(batch.columns.iter().map(|column| column[row]));
+                let start = table.features.len();
+                table.features.resize(start + table.names.len(), 0.0);
+                let (constant, features) = table.features[start..].split_at_mut(first);
+                constant.fill(1.0);
+                for (feature, column) in features.iter_mut().zip(&batch.columns) {
+                    *feature = column[row];
+                }
+                for &(feature, value) in batch.found(row).0 {
+                    features[feature as usize] += value;
+                }
             }
             table.rewards.extend(batch.rewards);
-            if let Some(rounds) = batch.rounds {
-                table.rounds.get_or_insert_default().extend(rounds);
+            if let (Some(rounds), Some(more)) = (&mut table.rounds, batch.rounds) {
+                rounds.extend(more);
             }
         }
         Ok(table)
+    }
+}
+
+impl Table {
+    /// Reads a whole file.
+    pub fn read(path: impl AsRef<Path>, selection: &Selection) -> Result<Self> {
+        let path = path.as_ref();
+        Alike::file(path, selection)?.read_file(path, selection.round.as_deref())
+    }
+
+    /// Adds features that are 0 in all rows, up to these names, of which those of the table are the first.
+    pub fn widen(&mut self, names: &[String]) {
+        let (width, rows) = (self.names.len(), self.len());
+        let mut features = Vec::with_capacity(rows * names.len());
+        for row in 0..rows {
+            features.extend_from_slice(&self.features[row * width..][..width]);
+            features.resize((row + 1) * names.len(), 0.0);
+        }
+        (self.features, self.names) = (features, names.to_vec());
     }
 
     /// Number of rows.

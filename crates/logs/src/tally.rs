@@ -1,9 +1,12 @@
 //! The sums of rows while they are read.
 
+use std::collections::BTreeMap;
+
 use truenorth::CrossProducts;
+use truenorth_features::Encoder;
 
 use crate::batch::Batch;
-use crate::tolerance::{Missing, Tolerance};
+use crate::tolerance::Tolerance;
 
 /// Column of ones, whose sums are the count and the columns' totals.
 pub(crate) const ONE: usize = 0;
@@ -17,11 +20,14 @@ const LARGEST_SQUARE: f64 = 1e100;
 
 /// Sums over rows.
 pub(crate) struct Tally {
-    /// Ones, reward, columns of numbers, their missing values if those are to be the mean, what turned up.
+    /// Ones, reward, the features that are there whatever the data, then features and marks as they turn up.
     pub(crate) sums: CrossProducts,
-    numbers: usize,
-    /// Where the features begin that are not columns of numbers.
-    pub(crate) first_discovered: usize,
+    /// The columns of features.
+    pub(crate) features: Vec<usize>,
+    /// The columns of marks: the feature that lacks means, and whose.
+    pub(crate) marks: BTreeMap<(u32, Vec<String>), usize>,
+    /// Which columns are marks.
+    is_mark: Vec<bool>,
     tolerance: Tolerance,
     pub(crate) rows: u64,
     /// Σ w²
@@ -33,13 +39,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(numbers: usize, tolerance: Tolerance) -> Self {
-        let marks = if tolerance.missing == Missing::Mean { numbers } else { 0 };
-        let first_discovered = FEATURES + numbers + marks;
+    pub(crate) fn new(fixed: usize, tolerance: Tolerance) -> Self {
         Self {
-            sums: CrossProducts::new(first_discovered),
-            numbers,
-            first_discovered,
+            sums: CrossProducts::new(FEATURES + fixed),
+            features: (FEATURES..FEATURES + fixed).collect(),
+            marks: BTreeMap::new(),
+            is_mark: Vec::new(),
             tolerance,
             rows: 0,
             weight_squares: 0.0,
@@ -72,28 +77,40 @@ impl Tally {
         true
     }
 
-    /// Adds a batch that a collector has checked; this many features have turned up so far.
-    pub(crate) fn add_batch(&mut self, batch: &Batch, discovered: usize) {
-        let complete = batch.ends.is_empty() && !batch.columns.iter().flatten().any(|x| x.is_nan());
+    /// Adds a batch that a collector has checked, with the encoder that has made its features.
+    pub(crate) fn add_batch(&mut self, batch: &Batch, encoder: &Encoder) {
         let columns: Vec<&[f64]> = batch.columns.iter().map(Vec::as_slice).collect();
+        let complete = batch.ends.is_empty() && !batch.columns.iter().flatten().any(|x| x.is_nan());
         if complete && self.add_columns(&columns, &batch.rewards) {
             return;
         }
-        self.sums.grow(self.first_discovered + discovered);
+        while self.features.len() < encoder.features().len() {
+            self.features.push(self.sums.width());
+            self.sums.grow(self.sums.width() + 1);
+        }
         for row in 0..batch.len() {
             self.entries.clear();
-            for (i, column) in columns.iter().enumerate() {
+            let (found, gaps, weight) = batch.found(row);
+            for (place, column) in (0_u32..).zip(&columns) {
                 if column[row].is_nan() {
-                    self.entries.push((FEATURES + self.numbers + i, 1.0));
+                    let name = encoder.features()[place as usize].name.clone();
+                    let mark = self.mark(place, vec![name]);
+                    self.entries.push((mark, 1.0));
                 } else if column[row] != 0.0 {
-                    self.entries.push((FEATURES + i, column[row]));
+                    self.entries.push((self.features[place as usize], column[row]));
                 }
             }
-            let (found, weight) = batch.found(row);
-            let first = self.first_discovered;
-            self.entries.extend(found.iter().map(|&(feature, value)| (first + feature, value)));
+            self.entries
+                .extend(found.iter().map(|&(feature, value)| (self.features[feature as usize], value)));
             // Two levels may share a bucket; their values add up.
             self.entries.sort_unstable_by_key(|&(column, _)| column);
+            let own = self.entries.len();
+            for gap in gaps {
+                let names = encoder.gap_names(gap.set).map(str::to_owned).collect();
+                let mark = self.mark(gap.feature, names);
+                self.entries.push((mark, gap.value));
+            }
+            self.entries[own..].sort_unstable_by_key(|&(column, _)| column);
             self.entries.dedup_by(|next, kept| {
                 let same = next.0 == kept.0;
                 if same {
@@ -101,13 +118,24 @@ impl Tally {
                 }
                 same
             });
-            let missing = FEATURES + self.numbers..first;
-            let squares = self.entries.iter().filter(|(column, _)| !missing.contains(column));
+            let is_mark = |column: usize| self.is_mark.get(column).is_some_and(|is_mark| *is_mark);
+            let squares = self.entries.iter().filter(|&&(column, _)| !is_mark(column));
             self.largest = self.largest.max(squares.map(|(_, value)| value * value).sum());
             self.entries.extend([(ONE, 1.0), (REWARD, batch.rewards[row])]);
             self.sums.add_row(&self.entries, weight);
             self.rows += 1;
             self.weight_squares += weight * weight;
         }
+    }
+
+    /// The column of a feature's missing means.
+    fn mark(&mut self, feature: u32, names: Vec<String>) -> usize {
+        *self.marks.entry((feature, names)).or_insert_with(|| {
+            let column = self.sums.width();
+            self.sums.grow(column + 1);
+            self.is_mark.resize(column, false);
+            self.is_mark.push(true);
+            column
+        })
     }
 }

@@ -1,20 +1,9 @@
 //! What is tolerated in rows, and what was left out.
 
 use serde::{Deserialize, Serialize};
+use truenorth_features::Missing;
 
 use crate::error::Problem;
-
-/// What to do with a row that has a feature without a value.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Missing {
-    /// Stop, and say where.
-    #[default]
-    Refuse,
-    /// Leave the row out.
-    Drop,
-    /// Take the mean of the column; of a column of categories, no level.
-    Mean,
-}
 
 /// What is tolerated in rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -36,6 +25,16 @@ impl Tolerance {
             Problem::Unreadable(_) | Problem::Damaged(_) | Problem::TooManyFeatures(_) => false,
             _ => self.skip_malformed || self.missing != Missing::Refuse && problem.missing().is_some(),
         }
+    }
+
+    /// Whether a number takes the place of one that is missing.
+    pub(crate) fn fills(&self) -> bool {
+        matches!(self.missing, Missing::Mean | Missing::Zero)
+    }
+
+    /// That number; NaN until the mean is known.
+    pub(crate) fn filled(&self) -> f64 {
+        if self.missing == Missing::Mean { f64::NAN } else { 0.0 }
     }
 
     pub(crate) fn check_reward(&self, value: f64) -> Result<(), Problem> {

@@ -1,21 +1,31 @@
 //! The Decision Service's JSON: an event in each line, with all actions and the one that was taken.
 
-use std::fmt;
+use truenorth_features::{Event, Misread};
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
-use super::{multi_slot, number};
+use super::{multi_slot, number, unusable_value};
 use crate::error::{Problem, Result};
-use crate::event::{Event, NO_REWARD, NUMBER};
-use crate::source::json::{self, Key, each_entry};
+use crate::event::{NO_REWARD, NUMBER};
+use crate::source::json::{self, each_entry, each_entry_at, elements};
 use crate::source::lines::text;
 
 /// The entries of a line that matter.
-const NAMES: [&str; 8] =
-    ["c", "_outcomes", "_label_cost", "_labelIndex", "_label_Action", "a", "pdrop", "_skipLearn"];
+const NAMES: [&str; 12] = [
+    "c",
+    "_outcomes",
+    "_label_cost",
+    "_labelIndex",
+    "_label_Action",
+    "a",
+    "pdrop",
+    "_skipLearn",
+    "_multi",
+    "_label_probability",
+    "_label",
+    "_label_ca",
+];
 
 /// Reads an event from its line.
-pub(super) fn read(line: &[u8], event: &mut Event) -> Result<(), Problem> {
+pub(super) fn read(line: &[u8], counting: bool, event: &mut Event) -> Result<(), Problem> {
     let line = text(line)?;
     let mut entries = NAMES.map(|_| None);
     let mut twice = None;
@@ -31,11 +41,31 @@ pub(super) fn read(line: &[u8], event: &mut Event) -> Result<(), Problem> {
     if let Some(name) = twice {
         return Err(Problem::TwoColumns(name.into_owned()));
     }
-    let [context, outcomes, cost, index, action, ranking, dropped, skipped] = entries;
+    let [
+        context,
+        outcomes,
+        cost,
+        index,
+        action,
+        ranking,
+        dropped,
+        skipped,
+        multi,
+        probability,
+        label,
+        continuous,
+    ] = entries;
     if outcomes.is_some() {
         return Err(multi_slot("ccb"));
     }
-    let Some(context) = context else {
+    if continuous.is_some() {
+        return Err(Problem::other(
+            "this is an event with continuous actions (ca): only events with a list of actions are read",
+        ));
+    }
+    // Vowpal Wabbit's plain JSON has the context where the decision service has the rest of the event.
+    let plain = multi.is_some() || label.is_some() || cost.is_some() || index.is_some();
+    let Some(context) = context.or(plain.then_some(line)) else {
         return Err(Problem::Uncounted("a reward without its decision"));
     };
     let start = context.as_ptr().addr() - line.as_ptr().addr();
@@ -53,25 +83,32 @@ pub(super) fn read(line: &[u8], event: &mut Event) -> Result<(), Problem> {
         .or(ranked.map(|text| ("the first of `a`", text.trim(), 1)).filter(|(_, text, _)| !text.is_empty()));
     let label = if skips { None } else { cost.zip(taken) };
     let Some((cost, (name, place, first))) = label else {
-        read_context(context, start, None, event)?;
-        return Err(if skips { Problem::Uncounted("marked `_skipLearn`") } else { NO_REWARD });
+        read_context(context, start, if counting { Wanted::None } else { Wanted::All }, event)?;
+        return match skips {
+            true => Err(Problem::Uncounted("marked `_skipLearn`")),
+            false if counting => Err(NO_REWARD),
+            false => Ok(()),
+        };
     };
     let misplaced = |expected: &str| unusable(name, place, expected);
     let position = place.parse().ok().and_then(|place: usize| place.checked_sub(first));
     let position =
         position.ok_or_else(|| misplaced(&format!("the place of an action, counted from {first}")))?;
     let paid = number(cost).ok_or_else(|| unusable("`_label_cost`", cost, NUMBER))?;
-    event.reward = 0.0 - paid;
     if let Some(text) = dropped {
         // Each event that was kept stands for those that were dropped as well.
         let share = number(text).filter(|share| (0.0..1.0).contains(share));
         event.weight =
             1.0 / (1.0 - share.ok_or_else(|| unusable("`pdrop`", text, "at least 0 and below 1"))?);
     }
-    match read_context(context, start, Some(position), event)? {
-        None => Err(Problem::other("the event has a cost, but no list `_multi` of the actions")),
-        Some(actions) if position < actions => Ok(()),
-        Some(actions) => Err(misplaced(&format!("the place of one of {actions} actions"))),
+    let wanted = if counting { Wanted::One(position) } else { Wanted::All };
+    let listed = read_context(context, start, wanted, event)?;
+    (event.reward, event.chosen) = (Some(0.0 - paid), Some(position));
+    event.probability = probability.and_then(number).filter(|share| *share > 0.0 && *share <= 1.0);
+    match event.len() {
+        _ if !listed => Err(Problem::other("the event has a cost, but no list `_multi` of the actions")),
+        actions if position < actions => Ok(()),
+        actions => Err(misplaced(&format!("the place of one of {actions} actions"))),
     }
 }
 
@@ -80,177 +117,67 @@ fn unusable(name: &str, text: &str, expected: &str) -> Problem {
     Problem::unusable(name, text.trim_matches('"'), expected)
 }
 
-/// Adds the features that all actions share and those of the action that was taken; none if no action was.
-/// Tells how many actions there are, if they are listed.
-fn read_context(
-    context: &str,
-    start: usize,
-    taken: Option<usize>,
-    event: &mut Event,
-) -> Result<Option<usize>, Problem> {
-    let mut walk = Walk { event, taken, actions: None, path: String::new(), problem: None };
-    let mut reader = serde_json::Deserializer::from_str(context);
-    let read = Part { walk: &mut walk, kind: Kind::Context }.deserialize(&mut reader);
-    match walk.problem {
-        Some(problem) => Err(problem),
-        None => read.map(|()| walk.actions).map_err(|error| json::problem(&error, start)),
-    }
-}
-
-/// Goes through nested values once, so that memory is only needed for what becomes a feature. serde_json ends
-/// it where nesting becomes too deep.
-struct Walk<'e> {
-    event: &'e mut Event,
-    /// The action that was taken.
-    taken: Option<usize>,
-    /// How many there are, if they are listed.
-    actions: Option<usize>,
-    /// Keys on the way to the value, with dots between them.
-    path: String,
-    /// Why the walk stopped, if the reason is not in the JSON itself.
-    problem: Option<Problem>,
-}
-
-impl Walk<'_> {
-    fn stop<T, E: Error>(&mut self, problem: Problem) -> Result<T, E> {
-        self.problem = Some(problem);
-        Err(E::custom("stopped"))
-    }
-
-    /// Adds a feature whose name is the path and these parts.
-    fn add<E: Error>(&mut self, parts: [&str; 3], value: f64) -> Result<(), E> {
-        let [a, b, c] = parts;
-        self.event.push(&[&self.path, a, b, c], value).or_else(|problem| self.stop(problem))
-    }
-
-    /// Reads the value of a key.
-    fn entry<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        let dot = if self.path.is_empty() { "" } else { "." };
-        if key == "_text" {
-            let Key(text) = map.next_value()?;
-            return text.split_whitespace().try_for_each(|word| self.add([dot, word, ""], 1.0));
-        }
-        if key.starts_with('_') {
-            return map.next_value().map(|IgnoredAny| ());
-        }
-        let end = self.path.len();
-        self.path.push_str(dot);
-        self.path.push_str(key);
-        map.next_value_seed(Part { walk: self, kind: Kind::Value(None) })?;
-        self.path.truncate(end);
-        Ok(())
-    }
-}
-
-/// A part of the context on the walk.
-struct Part<'w, 'e> {
-    walk: &'w mut Walk<'e>,
-    kind: Kind,
-}
-
+/// Which actions' fields are read.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    /// The object `c`.
-    Context,
-    /// The list `_multi`, of which one action is read and the others are counted.
-    Actions,
-    /// An action, whose entries add to the path.
-    Action,
-    /// A value of any kind, perhaps at a place of a list.
-    Value(Option<usize>),
+enum Wanted {
+    None,
+    One(usize),
+    All,
 }
 
-impl<'de> DeserializeSeed<'de> for Part<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        match self.kind {
-            Kind::Context | Kind::Action => deserializer.deserialize_map(self),
-            Kind::Actions => deserializer.deserialize_seq(self),
-            Kind::Value(_) => deserializer.deserialize_any(self),
-        }
+/// Adds the fields that all actions share, and the actions. Tells whether these are listed.
+fn read_context(context: &str, start: usize, wanted: Wanted, event: &mut Event) -> Result<bool, Problem> {
+    let mut shared = Vec::new();
+    let (mut multi, mut problem) = (None, None);
+    each_entry_at(context, start, |name, value| match &*name {
+        "_slots" => problem = Some(multi_slot("ccb")),
+        "_multi" if multi.is_some() => problem = Some(Problem::TwoColumns("_multi".to_owned())),
+        "_multi" => multi = Some(value),
+        // The decision service's own entries are no features, nor are those of the label.
+        name if name.starts_with('_') && name != "_text" => {}
+        _ => shared.push((name, value)),
+    })?;
+    if let Some(problem) = problem {
+        return Err(problem);
     }
-}
-
-impl<'de> Visitor<'de> for Part<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.kind {
-            Kind::Context | Kind::Action => "an object",
-            Kind::Actions => "a list of actions",
-            Kind::Value(_) => "a value",
-        })
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
-        self.visit_f64(f64::from(u8::from(value)))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
-        self.visit_f64(value as f64)
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
-        self.visit_f64(value as f64)
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
-        match self.kind {
-            Kind::Value(Some(index)) => self.walk.add(["[", &index.to_string(), "]"], value),
-            _ => self.walk.add(["", "", ""], value),
-        }
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.walk.add(["=", text, ""], 1.0)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let Self { walk, kind } = self;
-        let end = walk.path.len();
-        if let Kind::Value(Some(index)) = kind {
-            walk.path.extend(["[", &index.to_string(), "]"]);
-        }
-        let mut count = 0;
-        loop {
-            let more = match kind {
-                Kind::Actions if walk.taken != Some(count) => list.next_element::<IgnoredAny>()?.is_some(),
-                Kind::Actions => list.next_element_seed(Part { walk, kind: Kind::Action })?.is_some(),
-                _ => list.next_element_seed(Part { walk, kind: Kind::Value(Some(count)) })?.is_some(),
+    let misread = |json: &str, misread: Misread| match misread {
+        Misread::Json(error) => json::problem(&error, start + json.as_ptr().addr() - context.as_ptr().addr()),
+        Misread::Value(error) => unusable_value(error),
+    };
+    if wanted != Wanted::None {
+        for (name, value) in shared {
+            let read = if name == "_text" {
+                event.read_value("", &format!("{{\"_text\":{value}}}"), true)
+            } else {
+                event.read_value(&name, value, true)
             };
-            if !more {
-                break;
-            }
-            count += 1;
+            read.map_err(|error| misread(value, error))?;
         }
-        if kind == Kind::Actions {
-            walk.actions = Some(count);
-        }
-        walk.path.truncate(end);
-        Ok(())
     }
+    let Some(multi) = multi.filter(|multi| *multi != "null") else { return Ok(false) };
+    let at = start + multi.as_ptr().addr() - context.as_ptr().addr();
+    for (place, action) in elements(multi, at)?.into_iter().enumerate() {
+        event.push_action(&(place + 1).to_string()).map_err(unusable_value)?;
+        if wanted == Wanted::All || wanted == Wanted::One(place) {
+            if let Some(id) = id(action, start + action.as_ptr().addr() - context.as_ptr().addr())? {
+                event.rename(&id);
+            }
+            event.read_value("", action, true).map_err(|error| misread(action, error))?;
+        }
+    }
+    Ok(true)
+}
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Self { walk, kind } = self;
-        let whole = kind == Kind::Context;
-        while let Some(Key(key)) = map.next_key()? {
-            match &*key {
-                "_slots" if whole => return walk.stop(multi_slot("ccb")),
-                "_multi" if whole && walk.actions.is_some() => {
-                    return walk.stop(Problem::TwoColumns(key.into_owned()));
-                }
-                "_multi" if whole => map.next_value_seed(Part { walk, kind: Kind::Actions })?,
-                _ if walk.taken.is_none() => map.next_value().map(|IgnoredAny| ())?,
-                key => walk.entry(key, &mut map)?,
-            }
-        }
-        Ok(())
-    }
+/// The id of an action: its tag, or the entry that is called so.
+fn id(action: &str, start: usize) -> Result<Option<String>, Problem> {
+    let (mut tag, mut id) = (None, None);
+    each_entry_at(action, start, |name, value| match &*name {
+        "_tag" => tag = Some(value),
+        "id" => id = Some(value),
+        _ => {}
+    })?;
+    let text = tag.or(id).filter(|text| !text.starts_with(['{', '[']) && *text != "null");
+    Ok(text.map(|text| serde_json::from_str::<String>(text).unwrap_or_else(|_| text.to_owned())))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod dsjson;
 mod obd;
+mod plain;
 #[cfg(test)]
 mod tests;
 mod vw;
@@ -10,44 +11,50 @@ use std::path::Path;
 
 pub use obd::Items;
 
-use crate::collector::{Collector, is_usable};
+use truenorth_features::Event;
+
+use crate::collector::{Sink, is_usable};
 use crate::error::{Problem, Result};
-use crate::event::{Event, EventLines, Events};
+use crate::event::{EventLines, Events, NUMBER};
 use crate::format::Format;
-use crate::selection::Columns;
 use crate::source::json::each_entry;
 use crate::source::lines::{Lines, text};
-use crate::source::{Opened, Source, Take};
+use crate::source::{Source, Take};
 
-/// Opens a file of events, whose features are hashed or keep their names.
+/// Opens a file of events, of which all is read, or only what counts: the action that was taken, of events that have a reward.
 pub(crate) fn open(
     path: &Path,
     format: Format,
-    hashed: bool,
     items: Option<&Items>,
-) -> Result<Opened<'static>> {
+    counting: bool,
+) -> Result<Box<dyn Source>> {
     let lines = Lines::open(path)?;
     let events: Box<dyn Events> = match format {
-        Format::VowpalWabbit => vw::open(lines)?,
-        Format::Dsjson => Box::new(EventLines { lines, read: dsjson::read }),
+        Format::VowpalWabbit => vw::open(lines, counting)?,
+        Format::Dsjson => Box::new(EventLines { lines, counting, read: dsjson::read }),
+        Format::Events => Box::new(EventLines { lines, counting, read: plain::read }),
         Format::OpenBandit => Box::new(obd::open(lines, items)?),
         _ => return Err(Problem::NoFeatures.into()),
     };
-    Ok((Columns::default(), Box::new(EventRows { events, event: Event::default(), hashed })))
+    Ok(Box::new(EventRows { events, event: Event::default() }))
 }
 
-/// Events as rows of features that turn up.
+/// Whether nothing is known of an action but its id: so it is in Vowpal Wabbit's `cb`.
+pub(crate) fn has_only_ids(path: &Path, format: Format) -> Result<bool> {
+    Ok(format == Format::VowpalWabbit && !vw::is_adf(&mut Lines::open(path)?, &mut Vec::new())?)
+}
+
+/// Events as rows.
 struct EventRows {
     events: Box<dyn Events>,
     event: Event,
-    hashed: bool,
 }
 
 impl Source for EventRows {
-    fn read(&mut self, collector: &mut Collector, _: &mut Take<'_>) -> Result<bool> {
+    fn read(&mut self, sink: &mut dyn Sink, _: &mut Take<'_>) -> Result<bool> {
         self.event.clear();
         let Some(place) = self.events.next(&mut self.event)? else { return Ok(false) };
-        collector.push_event(place, &self.event, self.hashed)?;
+        sink.event(place, &self.event)?;
         Ok(true)
     }
 }
@@ -59,6 +66,8 @@ pub(crate) fn sniffed(line: &[u8]) -> Option<Format> {
         Some(Format::OpenBandit)
     } else if looks_like_dsjson(line) {
         Some(Format::Dsjson)
+    } else if looks_like_event(line) {
+        Some(Format::Events)
     } else {
         looks_like_vw(line).then_some(Format::VowpalWabbit)
     }
@@ -76,12 +85,19 @@ fn looks_like_dsjson(line: &str) -> bool {
     let (mut event, mut id, mut reward) = (false, false, false);
     let read = each_entry(line, |name, value| match &*name {
         "c" => event |= value.starts_with('{'),
-        "_label_cost" | "_labelIndex" | "_outcomes" => event = true,
+        "_label_cost" | "_labelIndex" | "_label" | "_outcomes" | "_multi" => event = true,
         "EventId" => id = true,
         "RewardValue" | "ActionTaken" => reward = true,
         _ => {}
     });
     read.is_ok() && (event || id && reward)
+}
+
+/// Whether the first line that is not blank is an event with its actions.
+fn looks_like_event(line: &str) -> bool {
+    let mut found = false;
+    let read = each_entry(line, |name, value| found |= name == "actions" && value.starts_with('['));
+    read.is_ok() && found
 }
 
 /// Whether the first line that is not blank is one of Vowpal Wabbit's text.
@@ -103,6 +119,16 @@ fn looks_like_vw(line: &str) -> bool {
 /// A number that the library takes.
 fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|&value| is_usable(value))
+}
+
+/// A value that a feature cannot have.
+fn unusable_value(error: truenorth_features::Error) -> Problem {
+    match error {
+        truenorth_features::Error::NotFinite { field, value } => {
+            Problem::unusable(&format!("feature `{}`", crate::error::shortened(&field)), &value, NUMBER)
+        }
+        error => error.into(),
+    }
 }
 
 /// An event with several decisions, and what Vowpal Wabbit calls it.

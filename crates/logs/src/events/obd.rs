@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use truenorth_features::{Event, Value};
 
 use crate::collector::parse;
 use crate::error::{Place, Problem, Result, shortened};
-use crate::event::{Event, Events};
+use crate::event::Events;
 use crate::source::lines::Lines;
 use crate::source::records::Records;
 
 const ITEM: &str = "item_id";
 const POSITION: &str = "position";
 const CLICK: &str = "click";
+const PROBABILITY: &str = "propensity_score";
 const AFFINITY: &str = "user-item_affinity";
 
 pub(crate) struct Obd {
@@ -21,6 +23,8 @@ pub(crate) struct Obd {
     item: usize,
     position: usize,
     click: usize,
+    /// The column of the probability with which the item was shown.
+    probability: Option<usize>,
     /// Columns of the user's features.
     users: Vec<usize>,
     /// The column of the user's affinity to an item.
@@ -45,7 +49,8 @@ pub(crate) fn open(lines: Lines, items: Option<&Items>) -> Result<Obd> {
     let item_of = |name: &String| Some(name.strip_prefix(AFFINITY)?.strip_prefix('_')?.to_owned());
     let affinities =
         names.iter().zip(0..).filter_map(|(name, column)| Some((item_of(name)?, column))).collect();
-    Ok(Obd { item, position, click, users, affinities, items: items.cloned(), records })
+    let probability = names.iter().position(|name| name == PROBABILITY);
+    Ok(Obd { item, position, click, probability, users, affinities, items: items.cloned(), records })
 }
 
 /// Reads a header in which no name stands twice.
@@ -72,29 +77,41 @@ impl Events for Obd {
 }
 
 impl Obd {
+    /// The user and the position are the context, the item is the action that was taken.
     fn read(&self, event: &mut Event) -> Result<(), Problem> {
         let (cell, names) = (self.records.cells()?, &self.records.names);
         let filled = |column: usize| match cell(column).trim() {
             "" => Err(Problem::no_value(&names[column])),
             text => Ok(text),
         };
+        let mut push = |name: &str, value| event.push(&[name], value).map_err(Problem::from);
         // A sum with 0 is never -0.
-        event.reward = 0.0 + parse(CLICK, cell(self.click))?;
+        let reward = 0.0 + parse(CLICK, cell(self.click))?;
         for &column in [self.position].iter().chain(&self.users) {
-            event.push(&[&names[column], "=", filled(column)?], 1.0)?;
+            push(&names[column], Value::Text(filled(column)?))?;
         }
         let item = filled(self.item)?;
         let Some(&affinity) = self.affinities.get(item) else {
             let name = format!("{AFFINITY}_{}", shortened(item));
             return Err(Problem::NoColumn { name, columns: names.clone() });
         };
-        event.push(&[AFFINITY], parse(&names[affinity], cell(affinity))?)?;
+        let affinity = parse(&names[affinity], cell(affinity))?;
+        event.push_action(item).map_err(Problem::from)?;
+        (event.reward, event.chosen) = (Some(reward), Some(0));
+        event.probability = self.probability.and_then(|column| parse(PROBABILITY, cell(column)).ok());
+        event.probability = event.probability.filter(|share| *share > 0.0 && *share <= 1.0);
+        let mut push = |name: &str, value| event.push(&[name], value).map_err(Problem::from);
+        push(AFFINITY, Value::Number(affinity))?;
         let Some(items) = &self.items else {
-            return event.push(&[ITEM, "=", item], 1.0);
+            return push(ITEM, Value::Text(item));
         };
         let unknown = || Problem::unusable("`item_id`", item, "an item of the table of items");
         let features = items.0.get(item).ok_or_else(unknown)?;
-        features.iter().try_for_each(|(name, value)| event.push(&[name], *value))
+        features.iter().try_for_each(|(name, value)| match name.split_once('=') {
+            // Levels of the table's categories, as a summary keeps them.
+            Some((field, level)) => push(field, Value::Text(level)),
+            None => push(name, Value::Number(*value)),
+        })
     }
 }
 
@@ -127,17 +144,16 @@ impl Items {
             columns.iter().map(|&column| (column, &records.names[column], is_number(column))).collect();
         let mut items = BTreeMap::new();
         for (place, values) in &rows {
-            let mut event = Event::default();
-            for &(column, name, number) in &features {
+            let feature = |&(column, name, number): &(usize, &String, bool)| {
                 let value = &values[column];
-                let pushed = if number {
-                    parse(name, value).and_then(|number| event.push(&[name], number))
+                Ok(if number {
+                    (name.clone(), parse(name, value)?)
                 } else {
-                    event.push(&[name, "=", value], 1.0)
-                };
-                pushed.map_err(|problem| problem.at(*place))?;
-            }
-            let features = event.features().map(|(name, value)| (name.to_owned(), value)).collect();
+                    (format!("{name}={value}"), 1.0)
+                })
+            };
+            let features = features.iter().map(feature).collect::<Result<Vec<_>, Problem>>();
+            let features = features.map_err(|problem| problem.at(*place))?;
             if items.insert(values[item].clone(), features).is_some() {
                 return Err(
                     Problem::unusable("`item_id`", &values[item], "another one in each line").at(*place)

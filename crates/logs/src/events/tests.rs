@@ -4,10 +4,11 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use truenorth_features::{Event, Value};
 
 use super::{dsjson, is_obd_header, looks_like_dsjson, looks_like_vw, obd, vw};
 use crate::error::{Error, Problem, Result};
-use crate::event::{Event, EventLines, Events};
+use crate::event::{EventLines, Events};
 use crate::source::lines::Lines;
 
 /// Lines that are in memory.
@@ -17,7 +18,7 @@ pub(super) fn lines(text: impl Into<Vec<u8>>) -> Lines {
 
 /// Events of the Decision Service.
 pub(super) fn dsjson(lines: Lines) -> Vec<String> {
-    told(Ok(EventLines { lines, read: dsjson::read }))
+    told(Ok(EventLines { lines, counting: true, read: dsjson::read }))
 }
 
 /// What comes out of a file, one sentence for each event.
@@ -38,13 +39,25 @@ pub(super) fn told_by(events: Result<Box<dyn Events>>) -> Vec<String> {
             Ok(None) => return told,
             Err(Error { problem: Problem::Uncounted(why), .. }) => why.to_owned(),
             Ok(Some(_)) => {
-                assert!(event.features().all(|(_, value)| value.abs() <= 1e50));
-                assert!(event.weight >= 1.0 && event.reward.abs() <= 1e50);
-                assert!(event.reward != 0.0 || event.reward.is_sign_positive());
-                let features: Vec<String> =
-                    event.features().map(|(name, value)| unless_one(name, " ", value)).collect();
-                let paid = unless_one(&event.reward.to_string(), " x", event.weight);
-                format!("{paid}: {}", features.join(", "))
+                let (reward, action) = (event.reward.unwrap(), event.chosen.unwrap());
+                assert!(event.weight >= 1.0 && reward.abs() <= 1e50);
+                assert!(reward != 0.0 || reward.is_sign_positive());
+                let fields = event.context().chain(event.action(action));
+                let features = fields.filter_map(|(name, value)| match value {
+                    Value::Number(number) => {
+                        assert!(number.abs() <= 1e50);
+                        (number != 0.0).then(|| unless_one(name, " ", number))
+                    }
+                    Value::Truth(truth) => Some(format!("{name}={truth}")),
+                    Value::Text(text) => Some(format!("{name}={text}")),
+                    Value::Missing | Value::Cell(_) => None,
+                });
+                let features: Vec<String> = features.collect();
+                let paid = unless_one(&reward.to_string(), " x", event.weight);
+                // Where nothing is known of an action but its id, that is all there is to show.
+                let alone = event.action(action).next().is_none() && event.id(action) != "1";
+                let id = if alone { format!(" [{}]", event.id(action)) } else { String::new() };
+                format!("{paid}{id}: {}", features.join(", "))
             }
             Err(fault) => said(fault),
         });
@@ -124,7 +137,7 @@ fn damaged_gzip_is_one_error_and_then_the_end() {
     let whole = gzip.finish().unwrap();
     let file = tempfile::Builder::new().suffix(".gz").tempfile().unwrap();
     std::fs::write(file.path(), &whole[..whole.len() / 2]).unwrap();
-    let told = told_by(vw::open(Lines::open(file.path()).unwrap()));
+    let told = told_by(vw::open(Lines::open(file.path()).unwrap(), true));
     let (last, events) = told.split_last().unwrap();
     assert!(last.contains("the gzip data is damaged: "), "{last}");
     assert!(events.len() > 5_000 && events.iter().all(|event| event == "-1: a"));
@@ -133,9 +146,9 @@ fn damaged_gzip_is_one_error_and_then_the_end() {
 #[test]
 fn names_cannot_take_far_more_memory_than_the_line() {
     let long = "n".repeat(1_000_000);
-    let sentence = "it, line 1: the event's features take more than 64 MB";
+    let sentence = "it, line 1: the event's fields take more than 64 MB";
     let text = format!("1:2:0.5 |{long} {}\n", "a ".repeat(100));
-    assert_eq!(told_by(vw::open(lines(text))), [sentence]);
+    assert_eq!(told_by(vw::open(lines(text), true)), [sentence]);
     let text = format!(
         r#"{{"_label_cost":1,"_labelIndex":0,"c":{{"{long}":[{}1],"_multi":[{{}}]}}}}"#,
         "1,".repeat(100)
@@ -147,7 +160,8 @@ fn names_cannot_take_far_more_memory_than_the_line() {
 fn counts(told: Vec<String>) -> (usize, BTreeMap<String, usize>, f64) {
     let (mut events, mut others, mut sum) = (0, BTreeMap::new(), 0.0);
     for sentence in told {
-        match sentence.split_once(':').and_then(|(reward, _)| reward.parse::<f64>().ok()) {
+        let paid = sentence.split([':', ' ']).next().and_then(|reward| reward.parse::<f64>().ok());
+        match paid {
             Some(reward) => (events, sum) = (events + 1, sum + reward),
             None => *others.entry(sentence).or_default() += 1,
         }
@@ -168,12 +182,12 @@ fn the_samples_have_the_events_that_their_readme_tells() {
         (events, others.into_iter().collect::<Vec<_>>(), format!("{sum:.1}"))
     };
     let none = || vec![("no action has a reward".to_owned(), 5)];
-    assert_eq!(all(told_by(vw::open(lines("vw-cb-adf-small.txt")))), (10, none(), "-5.0".to_owned()));
+    assert_eq!(all(told_by(vw::open(lines("vw-cb-adf-small.txt"), true))), (10, none(), "-5.0".to_owned()));
     assert_eq!(
-        all(told_by(vw::open(lines("vw-cb-adf-fractional-costs.txt")))),
+        all(told_by(vw::open(lines("vw-cb-adf-fractional-costs.txt"), true))),
         (10, none(), "-1.0".to_owned())
     );
-    assert_eq!(all(told_by(vw::open(lines("vw-cb-adf-news.txt")))), (113, vec![], "41.0".to_owned()));
+    assert_eq!(all(told_by(vw::open(lines("vw-cb-adf-news.txt"), true))), (113, vec![], "41.0".to_owned()));
 
     let dsjson = |name: &str| dsjson(lines(name));
     assert_eq!(all(dsjson("vw-dsjson-cb.json")), (23, vec![], "12.0".to_owned()));
@@ -266,8 +280,8 @@ fn damaged_logs_are_read_or_refused_and_never_a_panic() {
     let mut read = [0; 5];
     let mut count = |format: usize, told: Vec<String>| read[format] += counts(told).0;
     for _ in 0..2000 {
-        count(0, told_by(vw::open(lines(random.damaged(adf)))));
-        count(1, told_by(vw::open(lines(random.damaged(cb)))));
+        count(0, told_by(vw::open(lines(random.damaged(adf)), true)));
+        count(1, told_by(vw::open(lines(random.damaged(cb)), true)));
         count(2, dsjson(lines(random.damaged(json))));
         count(3, told(obd::open(lines(random.damaged(log)), Some(&items))));
         if let Ok(items) = obd::Items::from_lines(lines(random.damaged(table))) {

@@ -1,8 +1,10 @@
 //! Vowpal Wabbit's text for contextual bandits: `cb`, an event in a line, and `cb_adf`, an action in a line.
 
-use super::{multi_slot, number};
+use truenorth_features::{Event, Value};
+
+use super::{multi_slot, number, unusable_value};
 use crate::error::{Place, Problem, Result, shortened};
-use crate::event::{Event, EventLines, Events, NO_REWARD, NUMBER};
+use crate::event::{EventLines, Events, NO_REWARD, NUMBER};
 use crate::source::lines::{LONGEST, Lines, text};
 
 /// How many lines may be looked at to tell `cb` from `cb_adf`.
@@ -11,24 +13,26 @@ const MOST_LINES: usize = 10_000;
 /// Events of which a line is an action, and a blank line the end.
 struct Adf {
     lines: Lines,
+    /// Whether only what counts is read.
+    counting: bool,
     /// Whether the last event was faulty, and the rest of its lines is yet to be skipped.
     faulty: bool,
 }
 
 /// Tells from the file's beginning in which way its events are written.
-pub(super) fn open(mut lines: Lines) -> Result<Box<dyn Events>> {
+pub(super) fn open(mut lines: Lines, counting: bool) -> Result<Box<dyn Events>> {
     let mut head = Vec::new();
     let adf = is_adf(&mut lines, &mut head)?;
     lines.rewind(head);
     Ok(if adf {
-        Box::new(Adf { lines, faulty: false })
+        Box::new(Adf { lines, counting, faulty: false })
     } else {
-        Box::new(EventLines { lines, read: read_cb })
+        Box::new(EventLines { lines, counting, read: read_cb })
     })
 }
 
 /// Reads on until it is clear whether a line is an action, and keeps the lines.
-fn is_adf(lines: &mut Lines, head: &mut Vec<u8>) -> Result<bool> {
+pub(super) fn is_adf(lines: &mut Lines, head: &mut Vec<u8>) -> Result<bool> {
     // Lines since the last blank one, and the action of the one with a cost.
     let (mut count, mut taken) = (0, None);
     let undecided = |lines: usize| {
@@ -83,11 +87,11 @@ impl Events for Adf {
         }
         // Until its last line has been read.
         self.faulty = true;
-        let (mut start, mut taken) = (None, false);
+        let mut start = None;
         while self.lines.next()? {
             let place = self.lines.place();
             if !self.lines.is_blank() {
-                read_action(&self.lines.line, start.is_none(), &mut taken, event)
+                read_action(&self.lines.line, start.is_none(), self.counting, event)
                     .map_err(|problem| problem.at(place))?;
                 start = start.or(Some(place));
             } else if start.is_some() {
@@ -96,39 +100,61 @@ impl Events for Adf {
         }
         self.faulty = false;
         match start {
-            Some(place) if !taken => Err(NO_REWARD.at(place)),
+            Some(place) if event.chosen.is_none() && self.counting => Err(NO_REWARD.at(place)),
             start => Ok(start),
         }
     }
 }
 
-/// A line that is a whole event: features of the context, which each action weighs in its own way.
-fn read_cb(line: &[u8], event: &mut Event) -> Result<(), Problem> {
+/// A line that is a whole event: features of the context, and the ids of actions.
+fn read_cb(line: &[u8], counting: bool, event: &mut Event) -> Result<(), Problem> {
     let (labels, features) = split(text(line)?)?;
-    let (action, cost) = cost(labels)?.ok_or(NO_REWARD)?;
-    event.reward = 0.0 - cost;
-    push_features(features, &format!("{action}."), event)
+    let taken = cost(labels)?;
+    if counting && taken.is_none() {
+        return Err(NO_REWARD);
+    }
+    push_features(features, event)?;
+    for word in labels.split_ascii_whitespace() {
+        let (action, _) = label(word)?;
+        if taken.is_some_and(|taken| taken.action == action) {
+            event.chosen = Some(event.len());
+        }
+        event.push_action(&action.to_string()).map_err(unusable_value)?;
+    }
+    if let Some(taken) = taken {
+        (event.reward, event.probability) = (Some(0.0 - taken.cost), Some(taken.probability));
+    }
+    Ok(())
 }
 
-/// A line that is one action of an event, or what all of its actions share. Of the other actions than the one
-/// that was taken, nothing is kept.
-fn read_action(line: &[u8], first: bool, taken: &mut bool, event: &mut Event) -> Result<(), Problem> {
-    let (labels, features) = split(text(line)?)?;
+/// A line that is one action of an event, or what all of its actions share. Its id is its tag, or its place.
+fn read_action(line: &[u8], first: bool, counting: bool, event: &mut Event) -> Result<(), Problem> {
+    let line = text(line)?;
+    let (labels, features) = split(line)?;
     if labels.trim_ascii() == "shared" {
         if !first {
             return Err(Problem::other("a `shared` line must be the first line of its event"));
         }
-        return push_features(features, "", event);
+        return push_features(features, event);
     }
     // The line tells the action, not its number in the label.
-    let Some((_, cost)) = cost(labels)? else {
-        return Ok(());
-    };
-    if std::mem::replace(taken, true) {
-        return Err(Problem::other(TWO_COSTS));
+    let taken = cost(labels)?;
+    let place = (event.len() + 1).to_string();
+    event.push_action(tag(line, labels).unwrap_or(&place)).map_err(unusable_value)?;
+    if let Some(taken) = taken {
+        if event.chosen.replace(event.len() - 1).is_some() {
+            return Err(Problem::other(TWO_COSTS));
+        }
+        (event.reward, event.probability) = (Some(0.0 - taken.cost), Some(taken.probability));
     }
-    event.reward = 0.0 - cost;
-    push_features(features, "", event)
+    if taken.is_some() || !counting { push_features(features, event) } else { Ok(()) }
+}
+
+/// The tag of a line, behind its labels.
+fn tag<'a>(line: &'a str, labels: &str) -> Option<&'a str> {
+    let head = line.split('|').next()?;
+    let tag = head.get(labels.len()..)?.trim_ascii().trim_start_matches('\'');
+    (!tag.is_empty()).then_some(tag)
 }
 
 const TWO_COSTS: &str =
@@ -154,15 +180,23 @@ fn split(line: &str) -> Result<(&str, &str), Problem> {
     Ok((labels, features))
 }
 
-/// The action that was taken, and what it cost.
-fn cost(labels: &str) -> Result<Option<(u32, f64)>, Problem> {
+/// The action that was taken.
+#[derive(Clone, Copy)]
+struct Taken {
+    action: u32,
+    cost: f64,
+    probability: f64,
+}
+
+/// The action that was taken, if one was.
+fn cost(labels: &str) -> Result<Option<Taken>, Problem> {
     let mut taken = None;
     for (index, word) in labels.split_ascii_whitespace().enumerate() {
-        if index == 0 && matches!(word, "ccb" | "slates") {
-            return Err(multi_slot(word));
+        if index == 0 && matches!(word, "ccb" | "slates" | "ca") {
+            return Err(if word == "ca" { continuous() } else { multi_slot(word) });
         }
-        if let (action, Some(cost)) = label(word)?
-            && taken.replace((action, cost)).is_some()
+        if let (_, Some(cost)) = label(word)?
+            && taken.replace(cost).is_some()
         {
             return Err(Problem::other(TWO_COSTS));
         }
@@ -170,8 +204,14 @@ fn cost(labels: &str) -> Result<Option<(u32, f64)>, Problem> {
     Ok(taken)
 }
 
-/// An action, and its cost if it was taken.
-fn label(word: &str) -> Result<(u32, Option<f64>), Problem> {
+fn continuous() -> Problem {
+    Problem::other(
+        "this is an event with continuous actions (ca): only events with a list of actions are read",
+    )
+}
+
+/// An action, and what it cost if it was taken.
+fn label(word: &str) -> Result<(u32, Option<Taken>), Problem> {
     let malformed = || Problem::unusable("the label", word, "action:cost:probability");
     let mut parts = word.split(':');
     let action = parts.next().and_then(|part| part.parse().ok()).ok_or_else(malformed)?;
@@ -179,9 +219,10 @@ fn label(word: &str) -> Result<(u32, Option<f64>), Problem> {
         (None, ..) => Ok((action, None)),
         (Some(cost), Some(probability), None) => {
             let cost = number(cost).ok_or_else(|| Problem::unusable("the cost", cost, NUMBER))?;
-            // It is of no further use, but what is not a chance is a sign of another order of the parts.
             match number(probability) {
-                Some(chance) if chance > 0.0 => Ok((action, Some(cost))),
+                Some(chance) if chance > 0.0 => {
+                    Ok((action, Some(Taken { action, cost, probability: chance.min(1.0) })))
+                }
                 _ => Err(Problem::unusable("the probability", probability, "a number above 0")),
             }
         }
@@ -189,20 +230,23 @@ fn label(word: &str) -> Result<(u32, Option<f64>), Problem> {
     }
 }
 
-/// Adds all features of a line, their names behind the prefix.
-fn push_features(text: &str, prefix: &str, event: &mut Event) -> Result<(), Problem> {
+/// Adds all features of a line. One without a name is called by its place among those of its namespace.
+fn push_features(text: &str, event: &mut Event) -> Result<(), Problem> {
     let is_space = |char: char| char.is_ascii_whitespace();
     for part in text.split('|') {
         // A space behind the bar is a namespace without a name.
         let (namespace, features) = part.split_once(is_space).unwrap_or((part, ""));
         let (namespace, weight) = weighted("namespace", namespace)?;
         let dot = if namespace.is_empty() { "" } else { "." };
-        for feature in features.split_ascii_whitespace() {
+        for (place, feature) in features.split_ascii_whitespace().enumerate() {
             let (name, value) = weighted("feature", feature)?;
-            if name.is_empty() {
-                return Err(Problem::unusable("a feature", feature, "a name, or a name:value"));
-            }
-            event.push(&[prefix, namespace, dot, name], weight * value)?;
+            let value = Value::Number(weight * value);
+            let pushed = if name.is_empty() {
+                event.push(&[namespace, "[", &place.to_string(), "]"], value)
+            } else {
+                event.push(&[namespace, dot, name], value)
+            };
+            pushed.map_err(unusable_value)?;
         }
     }
     Ok(())
@@ -224,7 +268,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<String> {
-        told_by(open(lines(text)))
+        told_by(open(lines(text), true))
     }
 
     const NONE: &str = "no action has a reward";
@@ -248,17 +292,34 @@ mod tests {
     #[test]
     fn events_in_lines_become_rows_of_context_features_for_each_action() {
         let text = "1:2:0.4 3 4 | a |n b:2\n2:-1:0.3 | a\n\n1 2 | a\n| a\n3:0:0.3 | c\n";
-        assert_eq!(read(text), ["-2: 1.a, 1.n.b 2", "1: 2.a", NONE, NONE, "0: 3.c"]);
+        assert_eq!(read(text), ["-2: a, n.b 2", "1 [2]: a", NONE, NONE, "0 [3]: c"]);
+    }
+
+    #[test]
+    fn actions_are_called_by_their_tags_or_their_places_and_features_without_a_name_by_theirs() {
+        let mut events =
+            open(lines("shared | :1 :2.5\n0:1:0.5 news|x :3 a\n'sport |x b\n|x c\n"), false).unwrap();
+        let mut event = Event::default();
+        events.next(&mut event).unwrap();
+        let ids: Vec<&str> = (0..event.len()).map(|action| event.id(action)).collect();
+        assert_eq!(ids, ["news", "sport", "3"]);
+        assert_eq!((event.chosen, event.reward, event.probability), (Some(0), Some(-1.0), Some(0.5)));
+        let named = |fields: &mut dyn Iterator<Item = (&str, Value<'_>)>| {
+            fields.map(|(name, value)| format!("{name} {value:?}")).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(named(&mut event.context()), "[0] Number(1.0), [1] Number(2.5)");
+        assert_eq!(named(&mut event.action(0)), "x[0] Number(3.0), x.a Number(1.0)");
+        assert_eq!(named(&mut event.action(2)), "x.c Number(1.0)");
     }
 
     #[test]
     fn the_beginning_tells_whether_a_line_is_an_event() {
         assert_eq!(read("0:1:0.5 | a"), ["-1: a"]);
-        assert_eq!(read("1:1:0.5 | a"), ["-1: 1.a"]);
+        assert_eq!(read("2:1:0.5 | a"), ["-1 [2]: a"]);
         assert_eq!(read("1:1:0.5 | a\n| b"), ["-1: a"]);
-        assert_eq!(read("1:1:0.5 | a\n\n0:1:0.5 | b\n\n"), ["-1: 1.a", "-1: 0.b"]);
+        assert_eq!(read("1:1:0.5 | a\n\n0:1:0.5 | b\n\n"), ["-1: a", "-1 [0]: b"]);
         assert_eq!(read("| a\n\n| a\n0:1:0.5 | b\n"), [NONE, "-1: b"]);
-        assert_eq!(read("| a\n0:1:0.5 | b\n0:1:0.5 | c\n"), [NONE, "-1: 0.b", "-1: 0.c"]);
+        assert_eq!(read("| a\n0:1:0.5 | b\n0:1:0.5 | c\n"), [NONE, "-1 [0]: b", "-1 [0]: c"]);
         assert_eq!(read("| a\n\n\n"), [NONE]);
         assert_eq!(read(" \n"), Vec::<String>::new());
         let sentence = "the first 10000 lines do not tell whether they are one event (cb_adf) or many (cb)";
@@ -294,7 +355,7 @@ mod tests {
             [
                 "it, line 1: this is the second action of its event with a cost, but only one can have been taken",
                 "it, line 2: the label is \"shared\", but must be action:cost:probability",
-                "-1: 2.b"
+                "-1 [2]: b"
             ]
         );
     }
@@ -314,11 +375,10 @@ mod tests {
             ("1:2:0.5 | a:1e51", format!("feature `a` is \"1e51\", but {number}")),
             ("1:2:0.5 |n a:b:2", format!("feature `a` is \"b:2\", but {number}")),
             ("1:2:0.5 |n:inf a", format!("namespace `n` is \"inf\", but {number}")),
-            ("1:2:0.5 |n:1e50 a:2", format!("feature `1.n.a` is \"2e50\", but {number}")),
-            ("1:2:0.5 | :3", "a feature is \":3\", but must be a name, or a name:value".to_owned()),
+            ("1:2:0.5 |n:1e50 a:2", format!("feature `n.a` is \"2e50\", but {number}")),
         ] {
             let text = format!("1:1:0.5 | a\n1:1:0.5 | a\n{line}\n1:1:0.5 | a\n");
-            assert_eq!(read(&text), ["-1: 1.a", "-1: 1.a", &format!("it, line 3: {sentence}"), "-1: 1.a"]);
+            assert_eq!(read(&text), ["-1: a", "-1: a", &format!("it, line 3: {sentence}"), "-1: a"]);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, Float64Array, RecordBatch, RecordBatchReader};
+use arrow_array::{Array, BooleanArray, Float64Array, RecordBatch, RecordBatchReader, StringArray};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_ipc::reader::StreamReader;
@@ -16,11 +16,12 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use truenorth_features::Value;
 
-use super::{Opened, Source, Take, arrow};
-use crate::collector::{Collector, is_usable};
+use super::{Opened, Source, Take, Wanted, arrow};
+use crate::collector::Sink;
 use crate::error::{Place, Problem, Result};
-use crate::selection::{Columns, Selection};
+use crate::selection::batch_rows;
 
 /// Rows in memory, as other programs hand them over.
 pub(crate) type Memory<'a> = Box<dyn RecordBatchReader + Send + 'a>;
@@ -48,26 +49,22 @@ pub(crate) fn parquet_groups(file: &File) -> Result<(ArrowReaderMetadata, Vec<u6
 }
 
 /// Opens one row group of a Parquet file, or all of them.
-pub(crate) fn open_parquet(
-    file: File,
-    group: Option<usize>,
-    selection: &Selection,
-) -> Result<Opened<'static>> {
+pub(crate) fn open_parquet(file: File, group: Option<usize>, selected: &Wanted) -> Result<Opened<'static>> {
     let (metadata, groups) = parquet_groups(&file)?;
-    let (columns, read) = wanted(selection, metadata.schema())?;
+    let (names, read) = wanted(selected, metadata.schema());
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
     let mask = ProjectionMask::roots(builder.parquet_schema(), read);
-    let mut builder = builder.with_projection(mask).with_batch_size(columns.batch_rows());
+    let mut builder = builder.with_projection(mask).with_batch_size(batch_rows(names.len()));
     if let Some(group) = group {
         builder = builder.with_row_groups(vec![group]);
     }
     let rows = groups[..group.unwrap_or(0)].iter().sum();
     let batches = Box::new(caught("Parquet", || builder.build())?);
-    Ok((columns, Box::new(Columnar { batches, format: "Parquet", rows })))
+    Ok((names, Box::new(Columnar { batches, format: "Parquet", rows })))
 }
 
 /// Opens an Arrow file, of either of its two kinds: a file is a stream with a frame around it.
-pub(crate) fn open_arrow(mut file: File, selection: &Selection) -> Result<Opened<'static>> {
+pub(crate) fn open_arrow(mut file: File, selected: &Wanted) -> Result<Opened<'static>> {
     let start = arrow::stream_start(&mut file)?;
     let mut open = |projection: Option<Vec<usize>>| -> Result<StreamReader<BufReader<File>>, Problem> {
         file.seek(SeekFrom::Start(start)).map_err(Problem::Unreadable)?;
@@ -75,15 +72,15 @@ pub(crate) fn open_arrow(mut file: File, selection: &Selection) -> Result<Opened
         caught("Arrow", || StreamReader::try_new(file, projection))
     };
     // Which columns are wanted has to be said before their names are known.
-    let (columns, read) = wanted(selection, &open(None)?.schema())?;
+    let (names, read) = wanted(selected, &open(None)?.schema());
     let batches = Box::new(open(Some(read))?);
-    Ok((columns, Box::new(Columnar { batches, format: "Arrow", rows: 0 })))
+    Ok((names, Box::new(Columnar { batches, format: "Arrow", rows: 0 })))
 }
 
 /// Finds the columns of batches in memory, which are cut into as many rows as a file's batches have.
-pub(crate) fn open_memory<'a>(batches: Memory<'a>, selection: &Selection) -> Result<Opened<'a>> {
-    let (columns, read) = wanted(selection, &batches.schema())?;
-    let rows = columns.batch_rows();
+pub(crate) fn open_memory<'a>(batches: Memory<'a>, selected: &Wanted) -> Result<Opened<'a>> {
+    let (names, read) = wanted(selected, &batches.schema());
+    let rows = batch_rows(names.len());
     let slices = batches.flat_map(move |batch| match batch.and_then(|batch| batch.project(&read)) {
         Ok(batch) => {
             let starts = (0..batch.num_rows()).step_by(rows);
@@ -91,61 +88,61 @@ pub(crate) fn open_memory<'a>(batches: Memory<'a>, selection: &Selection) -> Res
         }
         Err(error) => vec![Err(error)],
     });
-    Ok((columns, Box::new(Columnar { batches: Box::new(slices), format: "Arrow", rows: 0 })))
+    Ok((names, Box::new(Columnar { batches: Box::new(slices), format: "Arrow", rows: 0 })))
 }
 
-/// The wanted columns by their positions among those that are read, which are the only ones of a batch, and the
-/// positions of these in the file.
-fn wanted(selection: &Selection, schema: &Schema) -> Result<(Columns, Vec<usize>), Problem> {
-    let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let all = selection.resolve(names)?;
-    let read = all.read();
-    Ok((selection.resolve(all.named(&read))?, read))
+/// Names of the wanted columns, which are the only ones of a batch, and their positions in the file.
+fn wanted(selected: &Wanted, schema: &Schema) -> (Vec<String>, Vec<usize>) {
+    let names = schema.fields().iter().map(|field| field.name().clone()).enumerate();
+    let is_wanted = |name: &String| selected.columns.as_ref().is_none_or(|columns| columns.contains(name));
+    let (read, names) = names.filter(|(_, name)| is_wanted(name)).unzip();
+    (names, read)
 }
 
 impl Columnar<'_> {
     /// Offers a batch to `take`, if every value of its columns is there and a number.
-    fn is_taken(&self, batch: &RecordBatch, columns: &Columns, take: &mut Take<'_>) -> bool {
-        if !columns.is_numeric() {
-            return false;
-        }
+    fn is_taken(
+        &self,
+        batch: &RecordBatch,
+        (features, reward): (&[usize], usize),
+        take: &mut Take<'_>,
+    ) -> bool {
         let column = |&column: &usize| {
             let numbers = caught(self.format, || numbers(batch.column(column))).ok()??;
             (numbers.null_count() == 0).then_some(numbers)
         };
-        let wanted = columns.features.iter().chain([&columns.reward]);
+        let wanted = features.iter().chain([&reward]);
         let Some(dense) = wanted.map(column).collect::<Option<Vec<Float64Array>>>() else { return false };
         let slices: Vec<&[f64]> = dense.iter().map(|column| &column.values()[..]).collect();
         slices.split_last().is_some_and(|(rewards, features)| take(features, rewards))
     }
 
-    /// Gives rows to the collector, one by one.
-    fn push_rows(&mut self, batch: &RecordBatch, collector: &mut Collector) -> Result<()> {
+    /// Gives rows to the sink, one by one.
+    fn push_rows(&mut self, batch: &RecordBatch, sink: &mut dyn Sink) -> Result<()> {
         let cells = batch.columns().iter().map(|array| caught(self.format, || Cells::new(array)));
         let cells: Vec<Cells> = cells.collect::<Result<_, _>>()?;
         for row in 0..batch.num_rows() {
             self.rows += 1;
-            let number = |name: &str, column: usize| cells[column].number(name, row);
-            collector.push(Place::Row(self.rows), number, |column| cells[column].text(row))?;
+            sink.row(Place::Row(self.rows), &|column| cells[column].value(row))?;
         }
         Ok(())
     }
 }
 
 impl Source for Columnar<'_> {
-    fn read(&mut self, collector: &mut Collector, take: &mut Take<'_>) -> Result<bool> {
+    fn read(&mut self, sink: &mut dyn Sink, take: &mut Take<'_>) -> Result<bool> {
         let next = caught(self.format, || self.batches.next().transpose());
         let Some(batch) = next.map_err(|problem| problem.at(Place::Row(self.rows + 1)))? else {
             return Ok(false);
         };
-        if self.is_taken(&batch, &collector.columns, take) {
+        if sink.numbers().is_some_and(|numbers| self.is_taken(&batch, numbers, take)) {
             self.rows += batch.num_rows() as u64;
         } else {
             // Row by row, to find what is wrong and where.
-            self.push_rows(&batch, collector)?;
+            self.push_rows(&batch, sink)?;
         }
         // Rows that are left out may leave a batch empty, which would be the end of the file.
-        Ok(collector.batch.is_empty())
+        Ok(!sink.has_rows())
     }
 }
 
@@ -159,36 +156,50 @@ fn numbers(array: &dyn Array) -> Result<Option<Float64Array>, ArrowError> {
     })
 }
 
-/// A column of a batch.
-struct Cells<'a> {
-    /// Its numbers, unless it holds something else.
-    numbers: Option<Float64Array>,
-    texts: ArrayFormatter<'a>,
+/// A column of a batch, as values.
+enum Cells {
+    Numbers(Float64Array),
+    Truths(BooleanArray),
+    Texts(StringArray),
+    /// Integers that a double cannot hold, as they are written: where they are levels, no digit is lost.
+    Digits(StringArray),
 }
 
-impl<'a> Cells<'a> {
-    fn new(array: &'a dyn Array) -> Result<Self, ArrowError> {
-        Ok(Self { numbers: numbers(array)?, texts: ArrayFormatter::try_new(array, &OPTIONS)? })
+impl Cells {
+    fn new(array: &dyn Array) -> Result<Self, ArrowError> {
+        if let DataType::Boolean = array.data_type() {
+            return Ok(Self::Truths(array.as_boolean().clone()));
+        }
+        if let Some(numbers) = numbers(array)? {
+            if exact(array.data_type(), &numbers) {
+                return Ok(Self::Numbers(numbers));
+            }
+            return Ok(Self::Digits(cast(array, &DataType::Utf8)?.as_string::<i32>().clone()));
+        }
+        if let Ok(texts) = cast(array, &DataType::Utf8) {
+            return Ok(Self::Texts(texts.as_string::<i32>().clone()));
+        }
+        let shown = ArrayFormatter::try_new(array, &OPTIONS)?;
+        let texts = (0..array.len()).map(|row| array.is_valid(row).then(|| shown.value(row).to_string()));
+        Ok(Self::Texts(texts.collect()))
     }
 
-    fn number(&self, name: &str, row: usize) -> Result<f64, Problem> {
-        match &self.numbers {
-            Some(numbers) if numbers.is_valid(row) => {
-                let value = numbers.value(row);
-                let usable = is_usable(value).then_some(value);
-                usable.ok_or_else(|| Problem::not_finite(name, &format!("{value:?}")))
-            }
-            // A null is shown as nothing.
-            _ => match self.text(row) {
-                text if text.is_empty() => Err(Problem::no_value(name)),
-                text => Err(Problem::not_a_number(name, &text)),
-            },
+    fn value(&self, row: usize) -> Value<'_> {
+        match self {
+            Self::Numbers(numbers) if numbers.is_valid(row) => Value::Number(numbers.value(row)),
+            Self::Truths(truths) if truths.is_valid(row) => Value::Truth(truths.value(row)),
+            Self::Texts(texts) if texts.is_valid(row) => Value::Text(texts.value(row)),
+            Self::Digits(texts) if texts.is_valid(row) => Value::Cell(texts.value(row)),
+            _ => Value::Missing,
         }
     }
+}
 
-    fn text(&self, row: usize) -> String {
-        self.texts.value(row).to_string()
-    }
+/// Whether doubles hold what the column holds, to the last digit.
+fn exact(kind: &DataType, numbers: &Float64Array) -> bool {
+    const LARGEST: f64 = 9_007_199_254_740_992.0;
+    let wide = matches!(kind, DataType::Int64 | DataType::UInt64);
+    !wide || numbers.iter().flatten().all(|number| number.abs() <= LARGEST)
 }
 
 const OPTIONS: FormatOptions<'static> = FormatOptions::new();
@@ -209,6 +220,6 @@ pub(super) fn caught<T, E: Display>(
 const CONTRADICTION: &str = "its bytes contradict each other";
 
 /// A file that ends early, is damaged, or uses what this build does not read.
-pub(super) fn unreadable(format: &str, reason: impl Display) -> Problem {
+pub(crate) fn unreadable(format: &str, reason: impl Display) -> Problem {
     Problem::Damaged(format!("the {format} file cannot be read: {reason}"))
 }

@@ -1,22 +1,23 @@
 //! Comma-separated values below a header.
 
+use truenorth_features::Value;
+
 use super::lines::Lines;
 use super::records::Records;
 use super::{Opened, Source, Take};
-use crate::collector::{Collector, parse};
+use crate::collector::Sink;
 use crate::error::Result;
-use crate::selection::Selection;
 
-pub(super) fn open(lines: Lines, selection: &Selection) -> Result<Opened<'static>> {
+pub(super) fn open(lines: Lines) -> Result<Opened<'static>> {
     let records = Records::open(lines)?;
-    Ok((selection.resolve(records.names.clone())?, Box::new(records)))
+    Ok((records.names.clone(), Box::new(records)))
 }
 
 impl Source for Records {
-    fn read(&mut self, collector: &mut Collector, _: &mut Take<'_>) -> Result<bool> {
+    fn read(&mut self, sink: &mut dyn Sink, _: &mut Take<'_>) -> Result<bool> {
         let Some(place) = self.next()? else { return Ok(false) };
         let cell = self.cells().map_err(|problem| problem.at(place))?;
-        collector.push(place, |name, column| parse(name, cell(column)), &cell)?;
+        sink.row(place, &|column| Value::Cell(cell(column)))?;
         Ok(true)
     }
 }

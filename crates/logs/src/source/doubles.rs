@@ -13,29 +13,23 @@ use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::Take;
 use super::columnar::caught;
-use crate::selection::Columns;
+use crate::selection::batch_rows;
 
-/// Gives all rows to `take`, a batch at a time, features and then rewards. False if the columns are something
+/// Gives all rows of some columns to `take`, a batch at a time: the features, and last the reward. False if the columns are something
 /// else, if a value is missing, or if `take` does not like a batch: then nothing counts, and the rows have to be
 /// read in another way, which also finds out what is wrong.
-pub(crate) fn for_each_batch(path: &Path, group: usize, columns: &Columns, take: &mut Take<'_>) -> bool {
-    columns.is_numeric() && caught("Parquet", || each_batch(path, group, columns, take)).unwrap_or(false)
+pub(crate) fn for_each_batch(path: &Path, group: usize, names: &[&str], take: &mut Take<'_>) -> bool {
+    caught("Parquet", || each_batch(path, group, names, take)).unwrap_or(false)
 }
 
-fn each_batch(
-    path: &Path,
-    group: usize,
-    columns: &Columns,
-    take: &mut Take<'_>,
-) -> Result<bool, ParquetError> {
+fn each_batch(path: &Path, group: usize, names: &[&str], take: &mut Take<'_>) -> Result<bool, ParquetError> {
     let file = SerializedFileReader::new(File::open(path)?)?;
     let group = file.get_row_group(group)?;
-    let wanted = columns.features.iter().chain([&columns.reward]);
-    let readers = wanted.map(|&column| Doubles::open(&*group, &columns.names[column]));
+    let readers = names.iter().map(|name| Doubles::open(&*group, name));
     let Some(mut readers) = readers.collect::<Option<Vec<_>>>() else { return Ok(false) };
     let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
     while left > 0 {
-        let rows = left.min(columns.batch_rows());
+        let rows = left.min(batch_rows(names.len() - 1));
         for reader in &mut readers {
             if !reader.read(rows)? {
                 return Ok(false);

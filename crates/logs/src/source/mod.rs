@@ -12,10 +12,10 @@ pub(crate) mod records;
 use std::fs::File;
 use std::path::Path;
 
-use crate::collector::Collector;
+use crate::collector::Sink;
 use crate::error::{Problem, Result};
 use crate::format::Format;
-use crate::selection::{Columns, Selection};
+use crate::selection::Selection;
 pub(crate) use columnar::Memory;
 use lines::Lines;
 
@@ -24,21 +24,30 @@ pub(crate) type Take<'a> = dyn FnMut(&[&[f64]], &[f64]) -> bool + 'a;
 
 /// Rows that are read from their beginning to their end.
 pub(crate) trait Source: Send {
-    /// Adds a row, or as many as come at once; false where the batch ends, which is empty at the end of all. Rows
-    /// that are columns of nothing but numbers are offered to `take` first. After an error about a row the next
+    /// Gives a row to the sink, or as many as come at once; false where the batch ends, which is empty at the end of all.
+    /// Rows that are columns of nothing but numbers are offered to `take` first. After an error about a row the next
     /// call goes on behind it.
-    fn read(&mut self, collector: &mut Collector, take: &mut Take<'_>) -> Result<bool>;
+    fn read(&mut self, sink: &mut dyn Sink, take: &mut Take<'_>) -> Result<bool>;
 }
 
-/// The columns that were found, and where their rows come from.
-pub(crate) type Opened<'a> = (Columns, Box<dyn Source + 'a>);
+/// Names of the columns that rows have, and where the rows come from.
+pub(crate) type Opened<'a> = (Vec<String>, Box<dyn Source + 'a>);
 
-/// Opens a table, or one row group of a Parquet file, and finds its columns.
+/// Which columns are read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted {
+    /// Their names, of which some may not be there; all columns, if nobody has said.
+    pub(crate) columns: Option<Vec<String>>,
+    /// By whose globs they were found, so that a late one is noticed.
+    pub(crate) late: Option<Selection>,
+}
+
+/// Opens a table, or one row group of a Parquet file, and tells its columns.
 pub(crate) fn open(
     path: &Path,
     format: Format,
     group: Option<usize>,
-    selection: &Selection,
+    wanted: &Wanted,
 ) -> Result<Opened<'static>> {
     let file = File::open(path).map_err(Problem::Unreadable)?;
     let about = file.metadata().map_err(Problem::Unreadable)?;
@@ -46,13 +55,13 @@ pub(crate) fn open(
         return Err(Problem::Empty.into());
     }
     match format {
-        Format::Csv => csv::open(Lines::open(path)?, selection),
-        Format::JsonLines => json::open(Lines::open(path)?, selection),
-        Format::Parquet => columnar::open_parquet(file, group, selection),
-        Format::Arrow => columnar::open_arrow(file, selection),
-        Format::VowpalWabbit | Format::Dsjson | Format::OpenBandit => Err(Problem::Other(format!(
-            "{format} has events, not rows with columns; `truenorth summarize` reads it"
-        ))
+        Format::Csv => csv::open(Lines::open(path)?),
+        Format::JsonLines => json::open(Lines::open(path)?, wanted),
+        Format::Parquet => columnar::open_parquet(file, group, wanted),
+        Format::Arrow => columnar::open_arrow(file, wanted),
+        Format::VowpalWabbit | Format::Dsjson | Format::OpenBandit | Format::Events => Err(Problem::Other(
+            format!("{format} has events, not rows with columns; `truenorth summarize` reads it"),
+        )
         .into()),
     }
 }

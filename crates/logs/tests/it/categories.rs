@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use truenorth_logs::{Plan, Selection, Summary, bucket};
+use truenorth_logs::{Names, Plan, Selection, Summary, bucket};
 
 use crate::brute::Brute;
 use crate::support::{Dice, Folder, plan, summary};
@@ -124,9 +124,9 @@ fn names_of_events_are_limited_as_levels_are() {
     let folder = Folder::new();
     let text: Vec<String> = (0..1001).map(|name| format!("1:1:0.5 | f{name}\n")).collect();
     let path = folder.write("a.vw", text.concat());
-    let plan = Plan { keep_names: true, ..Plan::default() };
+    let plan = Plan { names: Names::Kept, ..Plan::default() };
     assert!(folder.no_summary(&plan, std::slice::from_ref(&path)).ends_with(TOO_MANY));
-    assert_eq!(summary(&Plan::default(), &[path]).rows(), 1001);
+    assert_eq!(summary(&Plan { names: Names::Hashed, ..Plan::default() }, &[path]).rows(), 1001);
 }
 
 #[test]
@@ -178,5 +178,5 @@ fn a_column_of_numbers_and_a_level_cannot_have_one_name() {
     let path = folder.write("a.csv", "colour=red,colour,r\n3,red,1\n4,blue,2\n");
     let plan = plan(Selection::new("colour=red", "r").with_categories("colour", ""));
     let said = folder.no_summary(&plan, &[path]);
-    assert_eq!(said, "a.csv: there are two columns named `colour=red`");
+    assert_eq!(said, "a.csv, line 2: there are two columns named `colour=red`");
 }

@@ -1,7 +1,7 @@
 //! Rows for a test of a summary, made as its own rows were.
 
 use truenorth::RidgeStatistic;
-use truenorth_logs::{Missing, Plan, Rows, Selection, Summary};
+use truenorth_logs::{Missing, Names, Plan, Rows, Selection, Summary};
 
 use crate::brute::{near, same};
 use crate::support::{Folder, plan, summary};
@@ -86,14 +86,16 @@ fn events_are_rows_with_the_names_of_the_summary() {
         "live.vw",
         "shared |u age:1 new:5\n0:-7:0.5 |x b:2 b:3\n\nshared |u age:2\n| a\n\n| z\n0:0:0.5 |x d\n",
     );
-    let named = summary(&Plan { keep_names: true, ..Plan::default() }, std::slice::from_ref(&old));
+    let named = summary(&Plan { names: Names::Kept, ..Plan::default() }, std::slice::from_ref(&old));
     assert_eq!(named.names(), ["u.age", "x.a", "x.b", "x.c"]);
     check_own_rows(&named, &named.read_rows(&old, None, None).unwrap());
     let rows = named.read_rows(&live, None, None).unwrap();
     check_rows(&named, &rows, &[&[1.0, 0.0, 5.0, 0.0], &[0.0; 4]]);
     assert_eq!((rows.unknown, rows.rejected, rows.rewards), (2, 1, vec![7.0, 0.0]));
-    let hashed =
-        summary(&Plan { buckets: 3, intercept: true, ..Plan::default() }, std::slice::from_ref(&old));
+    let hashed = summary(
+        &Plan { buckets: 3, intercept: true, names: Names::Hashed, ..Plan::default() },
+        std::slice::from_ref(&old),
+    );
     check_own_rows(&hashed, &hashed.read_rows(&old, None, None).unwrap());
 }
 
@@ -103,7 +105,7 @@ fn the_table_of_items_is_part_of_the_summary() {
     let log = "item_id,position,click,user-item_affinity_0,user-item_affinity_1\n0,1,1,0.5,0\n1,1,0,0,0.25\n";
     let path = folder.write("log.csv", log);
     let items = folder.write("items.csv", "item_id,item_feature_0\n0,2\n1,3\n");
-    let plan = Plan { items: Some(items.clone()), ..Plan::default() };
+    let plan = Plan { items: Some(items.clone()), names: Names::Kept, ..Plan::default() };
     let found = summary(&plan, std::slice::from_ref(&path));
     std::fs::remove_file(items).unwrap();
     let found = Summary::from_bytes(&found.to_bytes()).unwrap();

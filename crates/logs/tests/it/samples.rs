@@ -1,6 +1,6 @@
 //! Logs that others have written, where they are at hand.
 
-use truenorth_logs::Plan;
+use truenorth_logs::{Names, Plan};
 
 use crate::support::shared_data;
 
@@ -25,7 +25,7 @@ const SAMPLES: [(&str, bool, &str); 13] = [
         "10 rows, 8 features, mean reward -0.5000; 5 times no action has a reward, line 9",
     ),
     ("vw-dsjson-cb.json", false, "23 rows, 24 features, mean reward 0.5217"),
-    ("vw-dsjson-production.json", false, "3 rows, 30 features, mean reward 0.6667"),
+    ("vw-dsjson-production.json", false, "3 rows, 32 features, mean reward 0.6667"),
     (
         "vw-dsjson-ccb.json",
         false,
@@ -60,7 +60,7 @@ fn samples_are_read_or_refused_with_the_reason_and_the_line() {
     let Some(folder) = shared_data("log-samples") else { return };
     let place = format!("{}/", folder.display());
     for (name, skip_malformed, expected) in SAMPLES {
-        let mut plan = Plan { keep_names: true, ..Plan::default() };
+        let mut plan = Plan { names: Names::Kept, ..Plan::default() };
         plan.tolerance.skip_malformed = skip_malformed;
         let told = match plan.summarize(&[folder.join(name)], &|_| {}) {
             Ok(found) => {

@@ -1,16 +1,20 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use truenorth_logs::{Format, Layout, Missing, Plan, Recipe, Rejected, Selection, Summary, SummaryFeature};
+use truenorth_features::{Feature, Recipe};
+use truenorth_logs::{Format, Missing, Names, Origin, Plan, Rejected, Selection, Summary};
 
 use crate::support::{Folder, plan, summary};
 
 /// A summary's payload, field by field, so that a test can write what no summary would.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Payload {
+    origin: Origin,
     recipe: Recipe,
-    features: Vec<SummaryFeature>,
-    imputed: Vec<usize>,
+    features: Vec<Feature>,
+    /// A feature, and whose means it lacks.
+    marks: Vec<(usize, Vec<String>)>,
+    means: BTreeMap<String, (f64, f64)>,
     /// Width, sums row by row, sums of fourth powers.
     products: (usize, Vec<f64>, Vec<f64>),
     rows: u64,
@@ -35,7 +39,7 @@ impl Payload {
 /// A payload below a header whose checksum is right.
 fn sealed(payload: &[u8]) -> Vec<u8> {
     let checksum = crc32fast::hash(payload).to_le_bytes();
-    [&b"tnsummary"[..], &2_u32.to_le_bytes(), &checksum, payload].concat()
+    [&b"tnsummary"[..], &3_u32.to_le_bytes(), &checksum, payload].concat()
 }
 
 /// A summary with all there is: gaps, levels, buckets, rows that were left out.
@@ -81,6 +85,8 @@ fn every_changed_byte_and_every_cut_is_refused_in_words() {
             let said = refused(&bytes);
             let expected = match position {
                 0..9 => "this is no summary; `truenorth summarize` makes one from logs",
+                // Version 3 and this change is an earlier one, whose payload is another.
+                9 if change == 1 => "the summary is damaged: ",
                 9..13 => "the summary has version ",
                 _ => "the summary is damaged: its checksum does not match its content",
             };
@@ -109,13 +115,13 @@ fn other_files_and_other_versions_are_told_apart() {
         assert_eq!(refused(bytes), "this is no summary; `truenorth summarize` makes one from logs");
     }
     let mut bytes = whole.to_bytes();
-    bytes[9..13].copy_from_slice(&3_u32.to_le_bytes());
-    assert_eq!(refused(&bytes), "the summary has version 3, but this build reads version 2");
+    bytes[9..13].copy_from_slice(&4_u32.to_le_bytes());
+    assert_eq!(refused(&bytes), "the summary has version 4, but this build reads version 3");
     let path = folder.path("other.tns");
     std::fs::write(&path, &bytes).unwrap();
     assert_eq!(
         folder.says(&Summary::read(&path).unwrap_err()),
-        "other.tns: the summary has version 3, but this build reads version 2"
+        "other.tns: the summary has version 4, but this build reads version 3"
     );
     assert!(Summary::is_summary(&path));
     assert!(!Summary::is_summary(folder.path("rich.csv")) && !Summary::is_summary(folder.path("absent")));
@@ -130,7 +136,7 @@ type Change = (&'static str, fn(&mut Payload));
 fn content_that_contradicts_itself_is_refused_though_the_checksum_is_right() {
     let whole = Payload::of(&rich(&Folder::new()));
     assert!(Summary::from_bytes(&whole.bytes()).is_ok());
-    let changes: [Change; 23] = [
+    let changes: [Change; 24] = [
         ("fewer fourth powers", |it| it.products.2.truncate(3)),
         ("a negative fourth power", |it| it.products.2[2] = -1.0),
         ("fewer sums", |it| it.products.1.truncate(3)),
@@ -143,10 +149,11 @@ fn content_that_contradicts_itself_is_refused_though_the_checksum_is_right() {
         ("infinity", |it| it.products.1[0] = f64::INFINITY),
         ("NaN among the weights", |it| it.weight_squares = f64::NAN),
         ("an endless row", |it| it.largest = f64::INFINITY),
-        ("a mark of no feature", |it| it.imputed[1] = 99),
-        ("marks in no order", |it| it.imputed.reverse()),
-        ("a mark twice", |it| it.imputed[1] = it.imputed[0]),
-        ("a mark of a level", |it| it.imputed[1] = 3),
+        ("a mark of no feature", |it| it.marks[1].0 = 99),
+        ("marks in no order", |it| it.marks.reverse()),
+        ("a mark twice", |it| it.marks[1] = it.marks[0].clone()),
+        ("an endless mean", |it| it.means.values_mut().for_each(|mean| mean.0 = f64::INFINITY)),
+        ("cuts in no order", |it| drop(it.recipe.cuts.insert("bins(x, 3)".to_owned(), vec![2.0, 1.0]))),
         ("marks though gaps are refused", |it| it.recipe.missing = Missing::Refuse),
         ("a negative number of rows", |it| it.products.1[0] = -1.0),
         ("a negative sum of squares", |it| it.products.1[2] = -1.0),
@@ -200,30 +207,40 @@ fn merging_says_what_differs() {
     let read = |plan: &Plan| summary(plan, std::slice::from_ref(&path));
     let mut first = read(&table("x,y", "r", "c", "d"));
     let before = first.clone();
-    let vw = summary(&Plan::default(), &[folder.write("a.vw", "1:1:0.5 | a\n")]);
+    let hashed = Plan { names: Names::Hashed, ..Plan::default() };
+    let vw = summary(&hashed, &[folder.write("a.vw", "1:1:0.5 | a\n")]);
     let intercept = Plan { intercept: true, ..table("x,y", "r", "c", "d") };
     let buckets = Plan { buckets: 7, ..table("x,y", "r", "c", "d") };
+    let model = "0 + N(x) + N(y) + C(c) + hash(C(d), 256)";
     for (other, sentence) in [
-        (read(&table("x,y", "s", "c", "d")), "reward: r and s"),
-        (read(&table("x", "r", "c", "d")), "features: x,y and x"),
-        (read(&table("y,x", "r", "c", "d")), "features: x,y and y,x"),
-        (read(&table("x,y", "r", "c,d", "")), "one-hot columns: c and c,d"),
-        (read(&table("x,y", "r", "c", "")), "hashed columns: d and none"),
-        (read(&intercept), "intercept: no and yes"),
-        (read(&buckets), "number of buckets: 256 and 7"),
-        (vw.clone(), "format: table and Vowpal Wabbit text, hashed"),
+        (read(&table("x,y", "s", "c", "d")), "reward: r and s".to_owned()),
+        (
+            read(&table("x", "r", "c", "d")),
+            format!("models: `{model}` and `0 + N(x) + C(c) + hash(C(d), 256)`"),
+        ),
+        (
+            read(&table("y,x", "r", "c", "d")),
+            format!("models: `{model}` and `0 + N(y) + N(x) + C(c) + hash(C(d), 256)`"),
+        ),
+        (
+            read(&table("x,y", "r", "c,d", "")),
+            format!("models: `{model}` and `0 + N(x) + N(y) + C(c) + C(d)`"),
+        ),
+        (read(&intercept), format!("models: `{model}` and `{}`", &model[4..])),
+        (read(&buckets), format!("models: `{model}` and `0 + N(x) + N(y) + C(c) + hash(C(d), 7)`")),
+        (vw.clone(), "format: table and Vowpal Wabbit text".to_owned()),
     ] {
         let said = first.merge(&other).unwrap_err().to_string();
         assert_eq!(said, format!("the summaries have different {sentence}"));
         // A refused merge changes nothing.
         assert_eq!(first, before);
     }
-    let named = summary(&Plan { keep_names: true, ..Plan::default() }, &[folder.path("a.vw")]);
+    let named = summary(&Plan { names: Names::Kept, ..Plan::default() }, &[folder.path("a.vw")]);
     assert_eq!(
         vw.clone().merge(&named).unwrap_err().to_string(),
-        "the summaries have different format: Vowpal Wabbit text, hashed and Vowpal Wabbit text"
+        "the summaries have different models: `0 + hash(id:*, 256)` and `0 + id:*`"
     );
-    assert!(matches!(named.recipe().layout, Layout::Events { format: Format::VowpalWabbit, .. }));
+    assert!(matches!(named.origin(), Origin::Events { format: Format::VowpalWabbit, .. }));
 }
 
 #[test]
@@ -231,7 +248,7 @@ fn an_earlier_recipe_reads_another_file_alike() {
     let folder = Folder::new();
     let first = rich(&folder);
     let path = folder.write("more.csv", "r,user,y,colour,x,z\n0.5,u9,2,pink,1,7\n");
-    let more = Plan::default().summarize_alike(first.recipe(), &[path], &|_| {}).unwrap();
+    let more = Plan::default().summarize_alike(&first, &[path], &|_| {}).unwrap();
     let mut both = first.clone();
     both.merge(&more).unwrap();
     assert_eq!(both.rows(), first.rows() + 1);

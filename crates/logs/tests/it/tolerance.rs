@@ -2,7 +2,7 @@
 
 use arrow_array::Float64Array;
 use parquet::basic::Compression as Codec;
-use truenorth_logs::{Plan, Selection};
+use truenorth_logs::{Names, Plan, Selection};
 
 use crate::brute::Brute;
 use crate::support::{Folder, array, plan, summary};
@@ -103,7 +103,7 @@ fn json_lines_that_are_broken_are_left_out() {
         [
             told("not a JSON object", 3, "a.jsonl, line 2"),
             told("there are two columns named `x`", 1, "a.jsonl, line 3"),
-            told("column `x` holds text, not a number", 1, "a.jsonl, line 5"),
+            told("column `x` has no value", 1, "a.jsonl, line 5"),
         ]
     );
     Brute::new(vec![vec![1.0], vec![3.0]], vec![2.0, 4.0]).check_tight(&found);
@@ -112,7 +112,7 @@ fn json_lines_that_are_broken_are_left_out() {
 #[test]
 fn events_are_counted_by_reason() {
     let folder = Folder::new();
-    let mut plan = Plan { keep_names: true, ..Plan::default() };
+    let mut plan = Plan { names: Names::Kept, ..Plan::default() };
     let vw = "shared | s\n0:-1:0.5 | a\n\n| a\n| b\n\nshared | s\n0:x:0.5 | a\n\n| a\n0:-50:0.5 | b:2\n\n0:-2:0.5 | b:3\n";
     let path = folder.write("a.vw", vw);
     assert_eq!(
@@ -147,7 +147,7 @@ fn open_bandit_rows_are_events_with_named_levels() {
                0,7,2,1,u,0.0,0.5\n1,0,3,0,v,0.25,9\n2,8,1,0,v,1,1\n3,7,1,x,v,1,1\n4,7,3,0,u,1,0\n";
     let items = folder.write("items.csv", ",item_id,item_feature_0,item_feature_1\n0,0,2.5,a\n1,7,-1,b\n");
     let path = folder.write("log.csv", log);
-    let mut plan = Plan::default();
+    let mut plan = Plan { names: Names::Kept, ..Plan::default() };
     let said = folder.no_summary(&plan, std::slice::from_ref(&path));
     assert!(said.starts_with("log.csv, line 4: there is no column named `user-item_affinity_8`"), "{said}");
     plan.tolerance.skip_malformed = true;

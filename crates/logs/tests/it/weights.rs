@@ -1,6 +1,6 @@
 //! Events that stand for others that were dropped before they were logged.
 
-use truenorth_logs::Plan;
+use truenorth_logs::{Names, Plan};
 
 use crate::brute::{Brute, same};
 use crate::support::{Dice, Folder, summary};
@@ -27,10 +27,11 @@ fn brute(rows: &[(f64, [f64; 3])], weights: Vec<f64>) -> Brute {
 }
 
 const PLAN: Plan = Plan {
+    model: None,
     format: None,
     selection: None,
     buckets: 0,
-    keep_names: true,
+    names: Names::Kept,
     intercept: false,
     tolerance: truenorth_logs::Tolerance {
         missing: truenorth_logs::Missing::Refuse,

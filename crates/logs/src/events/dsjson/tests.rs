@@ -22,7 +22,7 @@ fn the_row_is_what_actions_share_and_the_action_that_was_taken() {
         r#""_multi":[{"_tag":"p","i":{"id":"p"}},{"_tag":"q","i":{"id":"q"},"j":[{"w":0.5},{"v":2}]}]"#;
     let rest = r#""c":{"FromUrl":[{"day":"Mon"}],"#;
     let event = |label: &str| of(&format!(r#"{{{label},{rest}{actions},"U":{{"age":3}}}}}}"#));
-    let second = "FromUrl.day=Mon, i.id=q, j.w 0.5, j.v 2, U.age 3";
+    let second = "FromUrl.day=Mon, U.age 3, i.id=q, j.w 0.5, j.v 2";
     assert_eq!(
         event(r#""_label_cost":-0.5,"_label_Action":1,"_labelIndex":1,"a":[1]"#),
         format!("0.5: {second}")
@@ -32,7 +32,7 @@ fn the_row_is_what_actions_share_and_the_action_that_was_taken() {
         format!("-2: {second}")
     );
     assert_eq!(event(r#""_label_cost":-0.0,"a":[ 2 ,1]"#), format!("0: {second}"));
-    assert_eq!(event(r#""_label_cost":0,"_labelIndex":0"#), "0: FromUrl.day=Mon, i.id=p, U.age 3");
+    assert_eq!(event(r#""_label_cost":0,"_labelIndex":0"#), "0: FromUrl.day=Mon, U.age 3, i.id=p");
     assert_eq!(event(r#""_label_cost":-1,"_labelIndex":1,"pdrop":0.75"#), format!("1 x4: {second}"));
     assert_eq!(event(r#""_label_cost":-1,"_labelIndex":1,"pdrop":0"#), format!("1: {second}"));
     assert_eq!(event(r#""_label_cost":-1,"_labelIndex":1,"_skipLearn":false"#), format!("1: {second}"));
@@ -42,7 +42,7 @@ fn the_row_is_what_actions_share_and_the_action_that_was_taken() {
 fn each_kind_of_value_becomes_the_features_that_vowpal_wabbit_makes_of_it() {
     assert_eq!(
         shared(r#""n":{"a":2,"b":-1.5,"c":0,"d":true,"e":false,"f":null,"g":"x y"}"#),
-        "1: n.a 2, n.b -1.5, n.d, n.g=x y"
+        "1: n.a 2, n.b -1.5, n.d=true, n.e=false, n.g=x y"
     );
     assert_eq!(
         shared(r#""n":{"_a":1,"_b":{"c":2},"_text":"one  two\tthree","d":1},"_synthetic":false"#),
@@ -53,7 +53,10 @@ fn each_kind_of_value_becomes_the_features_that_vowpal_wabbit_makes_of_it() {
         shared(r#""v":[1,0,2.5],"s":["x","y"],"o":[{"a":1},{"a":1,"b":{"c":"z"}}]"#),
         "1: v[0], v[2] 2.5, s=x, s=y, o.a, o.a, o.b.c=z"
     );
-    assert_eq!(shared(r#""v":[[1,2],[3,["x"]],true]"#), "1: v[0][0], v[0][1] 2, v[1][0] 3, v[1][1]=x, v[2]");
+    assert_eq!(
+        shared(r#""v":[[1,2],[3,["x"]],true]"#),
+        "1: v[0][0], v[0][1] 2, v[1][0] 3, v[1][1]=x, v[2]=true"
+    );
     assert_eq!(
         shared(r#""ü":{"\u00e4\"":"\n"},"big":18446744073709551615,"small":-3"#),
         "1: ü.ä\"=\n, big 18446744073709552000, small -3"
