@@ -351,6 +351,16 @@ impl Policy {
         &self.given.settings
     }
 
+    /// Number of features d.
+    pub fn dimension(&self) -> usize {
+        self.given.settings.dimension
+    }
+
+    /// Seed of the dice.
+    pub fn seed(&self) -> u64 {
+        self.given.settings.seed
+    }
+
     /// What a posterior that learns believes.
     pub(crate) fn belief(&self) -> Option<&Belief> {
         if let Family::Posterior(policy) = &self.family { policy.belief.as_ref() } else { None }

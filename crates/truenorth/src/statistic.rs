@@ -262,6 +262,41 @@ impl RidgeStatistic {
         Ok(())
     }
 
+    /// The same data with its features at these places among so many, each at another place; the others were 0 in all
+    /// observations.
+    ///
+    /// ```
+    /// use truenorth::RidgeStatistic;
+    ///
+    /// let (mut data, mut other) = (RidgeStatistic::new(2)?, RidgeStatistic::new(3)?);
+    /// data.observe(&[0.5, 2.0], 1.0)?;
+    /// other.observe(&[2.0, 0.0, 0.5], 1.0)?;
+    /// assert_eq!(data.placed(&[2, 0], 3)?, other);
+    /// # Ok::<(), truenorth::Error>(())
+    /// ```
+    pub fn placed(&self, places: &[usize], dimension: usize) -> Result<Self> {
+        check::length("the list of places", self.dimension(), places.len())?;
+        check::at_least_one("dimension", dimension as u64)?;
+        let mut sources = vec![None; dimension];
+        for (source, &place) in places.iter().enumerate() {
+            let taken =
+                sources.get_mut(place).map(|taken: &mut Option<usize>| taken.replace(source).is_some());
+            check::range(taken == Some(false), "place", "below the dimension, and there once", place as f64)?;
+        }
+        let gram = self.settled();
+        let entry = |i: usize, j: usize| match (sources[i], sources[j]) {
+            (Some(i), Some(j)) => gram.get(i.max(j), i.min(j)),
+            _ => 0.0,
+        };
+        let placed = |numbers: &[f64]| {
+            sources.iter().map(|source| source.map_or(0.0, |source| numbers[source])).collect::<Vec<f64>>()
+        };
+        let Columns { sums, reward_sum, fourths } = &self.columns;
+        let columns = Columns { sums: placed(sums), reward_sum: *reward_sum, fourths: placed(fourths) };
+        let gram = Triangle::from_fn(dimension, entry);
+        Ok(Self::of(self.weight, gram, placed(&self.moment), self.sum_squares, columns))
+    }
+
     /// Number of features d.
     pub fn dimension(&self) -> usize {
         self.moment.len()
