@@ -14,6 +14,8 @@ use crate::round::{Hash, Round, check_action, is_usable, spread, width};
 
 /// How long the id of a decision may be, in bytes.
 const LONGEST_ID: usize = 200;
+/// The same for the name of a feature that joins.
+const LONGEST_NAME: usize = 1000;
 
 /// A decision, as it is answered.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -371,6 +373,16 @@ impl Bandit {
         let width = width(self.encoder.recipe(), self.encoder.features().len());
         if width == self.policy.dimension() {
             return Ok(Cow::Borrowed(&self.policy));
+        }
+        // Without an intercept, the first of all features takes the place that was kept for it.
+        let known = self.policy.dimension() - usize::from(self.encoder.recipe().model.intercept);
+        if let Some(long) =
+            self.encoder.features().iter().skip(known).find(|new| new.name.len() > LONGEST_NAME)
+        {
+            let (name, bytes) = (shown(&long.name), long.name.len());
+            return Err(Error::invalid(format!(
+                "the name of feature {name} has {bytes} bytes, but may have {LONGEST_NAME}"
+            )));
         }
         let mut grown = self.policy.clone();
         grown.grow(width)?;

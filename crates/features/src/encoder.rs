@@ -18,8 +18,9 @@ use crate::recipe::{ID, Missing, Recipe};
 use crate::value::{Kind, LARGEST, Value, level, number_level};
 use crate::vocabulary::{Feature, Joining, Vocabulary, bucket, bucket_name};
 
-/// Atoms that are remembered, which bounds memory where levels never end.
+/// Atoms that are remembered, and bytes of their names, which bounds memory where levels never end.
 const REMEMBERED: usize = 1 << 17;
+const REMEMBERED_BYTES: usize = 1 << 25;
 /// Names of unknown fields that are kept, and how long they may be.
 const MOST_UNKNOWN: usize = 100;
 const LONGEST_UNKNOWN: usize = 200;
@@ -93,6 +94,8 @@ struct Field {
 #[derive(Debug, Clone, Default)]
 struct Atoms {
     names: Vec<String>,
+    /// Of all names.
+    bytes: usize,
     by_name: FxHashMap<String, u32>,
     /// Buckets of a hash, and the names that fell into them lately.
     buckets: FxHashMap<u32, Vec<String>>,
@@ -243,7 +246,9 @@ impl Encoder {
             }
             None => {
                 let place = Err(self.unknown_place(name));
-                self.cache.by_name.insert(name.to_owned(), place);
+                if name.len() <= LONGEST_UNKNOWN {
+                    self.cache.by_name.insert(name.to_owned(), place);
+                }
                 place
             }
         };
@@ -274,7 +279,8 @@ impl Encoder {
 
     /// Begins a row. Slots keep their meaning but for those of patterns, once too much is remembered; true if so.
     pub fn clear(&mut self) -> bool {
-        let full = self.cache.atoms.names.len() > REMEMBERED || self.cache.by_name.len() > REMEMBERED;
+        let Cache { atoms, by_name, .. } = &self.cache;
+        let full = atoms.names.len().max(by_name.len()) > REMEMBERED || atoms.bytes > REMEMBERED_BYTES;
         if full {
             self.cache = Cache::new(&self.recipe);
             self.row.cells.clear();
@@ -560,6 +566,7 @@ impl Atoms {
         }
         let atom = index(self.names.len());
         self.names.push(name.to_owned());
+        self.bytes += name.len();
         self.by_name.insert(name.to_owned(), atom);
         atom
     }

@@ -65,7 +65,7 @@ fn what_is_refused_or_only_looked_at_leaves_no_trace() {
 }
 
 #[test]
-fn numbers_that_are_too_large_are_named() {
+fn numbers_and_names_that_are_too_large_are_refused_by_name() {
     let mut bandit = bandit("a:b + id");
     let error =
         bandit.choose(&event(r#"{"context":{"a":1e40},"actions":[{"id":"x","b":1e40}]}"#)).unwrap_err();
@@ -73,6 +73,10 @@ fn numbers_that_are_too_large_are_named() {
         error.to_string(),
         "feature `a:b` of action \"x\" is 1e80, but must be finite and at most 1e50 in size"
     );
+    assert_eq!(bandit.counts().joined, 0);
+    let long = format!(r#"{{"context":{{"a":1}},"actions":[{{"id":"x","b":"{}"}}]}}"#, "n".repeat(2000));
+    let error = bandit.choose(&event(&long)).unwrap_err().to_string();
+    assert!(error.ends_with("has 2004 bytes, but may have 1000"), "{error}");
     assert_eq!(bandit.counts().joined, 0);
     let error = bandit.choose(&event(r#"{"context":{"a":1}}"#)).unwrap_err();
     assert_eq!(error.to_string(), "the event has no `actions` to choose from");
