@@ -18,10 +18,12 @@ use crate::recipe::{ID, Missing, Recipe};
 use crate::value::{Kind, LARGEST, Value, level, number_level};
 use crate::vocabulary::{Feature, Joining, Vocabulary, bucket, bucket_name};
 
-/// Atoms that are remembered, which bounds memory where levels never end.
+/// Atoms that are remembered, and bytes of their names, which bounds memory where levels never end.
 const REMEMBERED: usize = 1 << 17;
-/// Names of unknown fields that are kept.
+const REMEMBERED_BYTES: usize = 1 << 25;
+/// Names of unknown fields that are kept, and how long they may be.
 const MOST_UNKNOWN: usize = 100;
+const LONGEST_UNKNOWN: usize = 200;
 /// No cell, atom or feature.
 const NONE: u32 = u32::MAX;
 
@@ -52,8 +54,8 @@ pub struct Encoder {
     vocabulary: Vocabulary,
     /// Means that take the place of missing numbers, by the names of atoms.
     means: Option<BTreeMap<String, f64>>,
-    /// Fields that the recipe does not know, and how often they came.
-    unknown: BTreeMap<String, u64>,
+    /// Fields that the recipe does not know, and how often they came, in the order in which they came.
+    unknown: Vec<(String, u64)>,
     /// How often a feature turned up that may not join.
     unknown_features: u64,
     /// Sums of numbers that were counted before the cache was last forgotten.
@@ -66,8 +68,8 @@ pub struct Encoder {
 #[derive(Debug, Clone, Default)]
 struct Cache {
     slots: Vec<Field>,
-    /// Slots by name; none for fields that the recipe does not know.
-    by_name: FxHashMap<String, Option<Slot>>,
+    /// Slots by name; for fields that the recipe does not know, their places among these.
+    by_name: FxHashMap<String, Result<Slot, u32>>,
     patterns: Vec<(WildMatch, Reading)>,
     terms: Vec<Product>,
     /// The term that makes a feature: the first, if several do.
@@ -98,6 +100,8 @@ struct Field {
 #[derive(Debug, Clone, Default)]
 struct Atoms {
     names: Vec<String>,
+    /// Of all names.
+    bytes: usize,
     by_name: FxHashMap<String, u32>,
     /// Those that are levels.
     levels: rustc_hash::FxHashSet<u32>,
@@ -121,6 +125,9 @@ struct Row {
     ranges: Vec<Range<usize>>,
     entries: Vec<(u32, f64)>,
     gaps: Vec<Gap>,
+    /// Unknown fields that were counted, and what the examples of buckets were before, since values were last cleared.
+    unknown: Vec<u32>,
+    examples: Vec<(u32, Vec<String>)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -198,7 +205,7 @@ impl Encoder {
             recipe,
             vocabulary,
             means: None,
-            unknown: BTreeMap::new(),
+            unknown: Vec::new(),
             unknown_features: 0,
             sums: BTreeMap::new(),
             cache,
@@ -210,6 +217,13 @@ impl Encoder {
     #[must_use]
     pub fn with_means(mut self, means: BTreeMap<String, f64>) -> Self {
         self.means = Some(means);
+        self
+    }
+
+    /// Goes on counting fields that the recipe does not know.
+    #[must_use]
+    pub fn with_unknown_fields(mut self, unknown: Vec<(String, u64)>) -> Self {
+        self.unknown = unknown;
         self
     }
 
@@ -228,8 +242,8 @@ impl Encoder {
         self.unknown_features
     }
 
-    /// Fields that came and that the recipe does not know, with how often they came.
-    pub fn unknown_fields(&self) -> &BTreeMap<String, u64> {
+    /// Fields that came and that the recipe does not know, with how often they came; the first hundred.
+    pub fn unknown_fields(&self) -> &[(String, u64)] {
         &self.unknown
     }
 
@@ -241,31 +255,49 @@ impl Encoder {
 
     /// The slot of a field; none if the model has no use for it.
     pub fn slot(&mut self, name: &str) -> Option<Slot> {
-        match self.cache.by_name.get(name) {
-            Some(&Some(slot)) => return Some(slot),
-            Some(None) => {}
+        let place = match self.cache.by_name.get(name) {
+            Some(&place) => place,
             None if self.cache.takes(name) => {
                 self.row.last.push(NONE);
-                return Some(self.cache.add_field(name, None));
+                Ok(self.cache.add_field(name, None))
             }
             None => {
-                self.cache.by_name.insert(name.to_owned(), None);
+                let place = Err(self.unknown_place(name));
+                if name.len() <= LONGEST_UNKNOWN {
+                    self.cache.by_name.insert(name.to_owned(), place);
+                }
+                place
             }
+        };
+        if let Err(place) = place
+            && let Some((_, count)) = self.unknown.get_mut(place as usize)
+        {
+            *count += 1;
+            self.row.unknown.push(place);
         }
+        place.ok()
+    }
+
+    /// Where an unknown field is counted, if it is.
+    fn unknown_place(&mut self, name: &str) -> u32 {
         // The id of an action is there whether the model needs it or not.
-        if name != ID {
-            if let Some(count) = self.unknown.get_mut(name) {
-                *count += 1;
-            } else if self.unknown.len() < MOST_UNKNOWN {
-                self.unknown.insert(name.to_owned(), 1);
-            }
+        if name == ID || name.len() > LONGEST_UNKNOWN {
+            return NONE;
         }
-        None
+        let known = self.unknown.iter().position(|(known, _)| known == name);
+        index(known.unwrap_or_else(|| {
+            if self.unknown.len() == MOST_UNKNOWN {
+                return NONE as usize;
+            }
+            self.unknown.push((name.to_owned(), 0));
+            self.unknown.len() - 1
+        }))
     }
 
     /// Begins a row. Slots keep their meaning but for those of patterns, once too much is remembered; true if so.
     pub fn clear(&mut self) -> bool {
-        let full = self.cache.atoms.names.len() > REMEMBERED || self.cache.by_name.len() > REMEMBERED;
+        let Cache { atoms, by_name, .. } = &self.cache;
+        let full = atoms.names.len().max(by_name.len()) > REMEMBERED || atoms.bytes > REMEMBERED_BYTES;
         if full {
             self.cache.add_sums(&mut self.sums);
             self.cache = Cache::new(&self.recipe);
@@ -273,7 +305,26 @@ impl Encoder {
             self.row.last = vec![NONE; self.cache.slots.len()];
         }
         self.truncate(0);
+        self.row.unknown.clear();
+        self.row.examples.clear();
         full
+    }
+
+    /// Forgets what has come since values were last cleared: features behind the first so many, examples of buckets, counts
+    /// of unknown fields. So an event that is refused leaves no trace. It costs what a new encoder does.
+    pub fn take_back(&mut self, features: usize) {
+        for (feature, examples) in std::mem::take(&mut self.row.examples).into_iter().rev() {
+            self.vocabulary.features[feature as usize].examples = examples;
+        }
+        for place in std::mem::take(&mut self.row.unknown) {
+            self.unknown[place as usize].1 -= 1;
+        }
+        while self.unknown.last().is_some_and(|(_, count)| *count == 0) {
+            self.unknown.pop();
+        }
+        self.vocabulary.truncate(features);
+        self.cache = Cache::new(&self.recipe);
+        self.row = Row { last: vec![NONE; self.cache.slots.len()], ..Row::default() };
     }
 
     /// Values that are put in from here on hide those of the same field so far. Tells how many there are so far.
@@ -388,8 +439,13 @@ impl Encoder {
                 }
                 for (atom, fallen) in names {
                     let feature = first.get(atom as usize).copied().filter(|&feature| feature != NONE);
-                    if let Some(feature) = feature.and_then(|at| vocabulary.features.get_mut(at as usize)) {
+                    let Some(at) = feature else { continue };
+                    if let Some(feature) = vocabulary.features.get_mut(at as usize) {
+                        let before = feature.examples.clone();
                         fallen.iter().for_each(|name| feature.add_example(name));
+                        if feature.examples != before {
+                            row.examples.push((at, before));
+                        }
                     }
                 }
             }
@@ -472,7 +528,7 @@ impl Cache {
             cache.add_field(name, recipe.kinds.get(name).copied());
         }
         for part in &parts {
-            let Some(Some(Slot(slot))) = part.name().map(|name| cache.by_name[name]) else { continue };
+            let Some(Ok(Slot(slot))) = part.name().map(|name| cache.by_name[name]) else { continue };
             let field = &mut cache.slots[slot as usize];
             match part {
                 Factor::Field(_, reading) => match (reading, field.kind) {
@@ -521,7 +577,7 @@ impl Cache {
             atom: self.atoms.find(name),
             ..Field::default()
         });
-        self.by_name.insert(name.to_owned(), Some(slot));
+        self.by_name.insert(name.to_owned(), Ok(slot));
         slot
     }
 
@@ -570,6 +626,7 @@ impl Atoms {
         }
         let atom = index(self.names.len());
         self.names.push(name.to_owned());
+        self.bytes += name.len();
         self.by_name.insert(name.to_owned(), atom);
         atom
     }

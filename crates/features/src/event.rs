@@ -30,6 +30,8 @@ const MOST_ACTIONS: usize = 100_000;
 pub struct Event {
     /// Which action was taken, if one was, counted from 0.
     pub chosen: Option<usize>,
+    /// The id of that action, where the event does not list its actions.
+    pub played: Option<String>,
     /// What it paid, if that is known.
     pub reward: Option<f64>,
     /// With which probability it was taken, if that is known.
@@ -65,7 +67,7 @@ impl Event {
         self.actions.clear();
         self.shared = 0;
         (self.chosen, self.reward, self.probability, self.weight) = (None, None, None, 1.0);
-        (self.decision_id, self.time) = (None, None);
+        (self.played, self.decision_id, self.time) = (None, None, None);
     }
 
     /// Adds a field, whose name is these parts: of the context, or of the action that was added last.
@@ -217,7 +219,11 @@ impl Event {
             let found = self.find(&id);
             let unknown =
                 || Error::event(format!("`action` is {:?}, which is none of the actions", shortened(&id)));
-            self.chosen = if self.is_empty() { None } else { Some(found.ok_or_else(unknown)?) };
+            if self.is_empty() {
+                self.played = Some(level(&id).into_owned());
+            } else {
+                self.chosen = Some(found.ok_or_else(unknown)?);
+            }
         }
         for (name, number) in [("reward", self.reward), ("probability", self.probability)] {
             if let Some(number) = number.filter(|number| number.is_nan() || number.abs() > LARGEST) {

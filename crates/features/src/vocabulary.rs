@@ -93,6 +93,16 @@ impl Vocabulary {
         Ok(Some(self.add(name.to_owned())))
     }
 
+    /// Forgets all features but the first so many.
+    pub(crate) fn truncate(&mut self, features: usize) {
+        if features < self.features.len() {
+            for feature in self.features.drain(features..) {
+                self.positions.remove(&feature.name);
+            }
+            self.named = self.named.min(features);
+        }
+    }
+
     #[expect(clippy::cast_possible_truncation, reason = "far fewer features fit into memory")]
     fn add(&mut self, name: String) -> u32 {
         let position = self.features.len() as u32;

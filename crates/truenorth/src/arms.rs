@@ -38,7 +38,7 @@ impl Arms {
 }
 
 /// The arm that a feature vector stands for: the place of its only 1.
-fn arm(action: usize, features: &[f64]) -> Result<usize> {
+pub(crate) fn arm(action: usize, features: &[f64]) -> Result<usize> {
     #[expect(clippy::float_cmp, reason = "a unit vector holds exactly zeros and a one")]
     let arm = features.iter().position(|&feature| feature == 1.0);
     match arm {

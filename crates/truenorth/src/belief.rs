@@ -141,6 +141,25 @@ impl Belief {
         Self { own: true, ..self }
     }
 
+    /// Adds features that nobody has seen; returns their precision, times σ². The other coefficients are believed to be
+    /// what they were until the next fit, which comes with the round that first offers one of these: then it has a unit.
+    pub(crate) fn grow(&mut self, dimension: usize) -> f64 {
+        let Evidence { scale, .. } = self.evidence;
+        self.units.grow(dimension);
+        self.heaviest.iter_mut().for_each(|named| named.grow(dimension + 1));
+        // The logs say nothing here; live and logged coefficient are known apart from each other.
+        self.kept.resize(dimension, 0.0);
+        self.drift.resize(dimension, (0.0, (2.0 * scale).sqrt()));
+        self.logs = None;
+        self.variance / scale
+    }
+
+    /// Says that the logs are other ones now, which the next fit is to read.
+    pub(crate) fn read_again(&mut self, logs: &RidgeStatistic) {
+        self.units.set(logs);
+        self.logs = None;
+    }
+
     /// σ of the live rewards' noise, as far as it is known.
     pub(crate) fn noise(&self) -> f64 {
         self.variance.sqrt()

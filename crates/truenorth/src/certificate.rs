@@ -149,12 +149,12 @@ impl Certificate {
         Self::new(Matrix::identity(dimension, dimension), rho)
     }
 
-    /// From M⁻¹, where that is what has been computed.
     /// Drift of a length up to ρ, in units of the columns.
     pub(crate) fn of_units(units: &Vector, rho: f64) -> Result<Self> {
         Self::new(Matrix::from_diagonal(&units.map(|unit| unit * unit)), rho)
     }
 
+    /// From M⁻¹, where that is what has been computed.
     pub(crate) fn from_inverse(inverse: &Matrix, matrix: Matrix, rho: f64) -> Result<Self> {
         let factor = dense::cholesky("the certificate's inverse", inverse)?;
         Ok(Self { root: factor.transpose(), matrix, rho })
@@ -165,6 +165,26 @@ impl Certificate {
         check::at_least_zero("rho", rho)?;
         self.rho = rho;
         Ok(self)
+    }
+
+    /// The same about features that the logs never had, which come last.
+    ///
+    /// Where a feature was 0 in every row of the logs, no row depends on its logged coefficient, which may then be taken
+    /// to be the live one: it has not drifted, and Definition 1 holds with the same ρ whatever M is there. It is taken to
+    /// be as large as the largest entry of M's diagonal, so that [`isotropic`](Self::isotropic) stays isotropic.
+    pub(crate) fn grown(&self, dimension: usize) -> Self {
+        self.grown_by(dimension, self.matrix.diagonal().max())
+    }
+
+    /// The same with this entry of M for each feature that is new.
+    pub(crate) fn grown_by(&self, dimension: usize, entry: f64) -> Self {
+        let widened = |matrix: &Matrix, entry: f64| {
+            let mut widened = matrix.clone().resize(dimension, dimension, 0.0);
+            (self.dimension()..dimension).for_each(|j| widened[(j, j)] = entry);
+            widened
+        };
+        let (matrix, root) = (widened(&self.matrix, entry), widened(&self.root, entry.sqrt().recip()));
+        Self { matrix, rho: self.rho, root }
     }
 
     /// Number of features d.
@@ -315,6 +335,22 @@ mod tests {
             let widest = &certificate.directions()[0];
             assert!((widest.drift / scale / budget.max(rest) - 1.0).abs() < 1e-6);
         }
+    }
+
+    #[test]
+    fn features_that_the_logs_never_had_change_nothing_for_the_others() {
+        let q = vec![0.6, 0.8, 0.0];
+        let told = Certificate::from_directions(&[q], &[2.0], Some(0.5)).unwrap();
+        let grown = told.grown(5);
+        assert_eq!((grown.dimension(), grown.rho()), (5, told.rho()));
+        let (few, more) = ([0.3, -0.2, 0.9], [0.3, -0.2, 0.9, 0.0, 0.0]);
+        assert!((grown.bias_bound(&more).unwrap() - told.bias_bound(&few).unwrap()).abs() < 1e-15);
+        assert!((grown.norm(&more).unwrap() - told.norm(&few).unwrap()).abs() < 1e-12);
+        // The largest entry of M's diagonal is that of the last feature, 1/0.5².
+        assert!((grown.matrix()[24] - 4.0).abs() < 1e-12 && grown.matrix()[23] == 0.0);
+        assert!((grown.axis_bound(4) - told.axis_bound(2)).abs() < 1e-12);
+        let isotropic = Certificate::isotropic(2, 0.3).unwrap();
+        assert_eq!(isotropic.grown(4), Certificate::isotropic(4, 0.3).unwrap());
     }
 
     #[test]

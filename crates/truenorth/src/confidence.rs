@@ -17,7 +17,7 @@ use crate::dense::{self, Matrix};
 use crate::error::{Error, Result};
 use crate::explain::{LayerExplanation, PlayRule};
 use crate::given::Given;
-use crate::learned::learn_certificate;
+use crate::learned::{grown_certificate, learn_certificate};
 use crate::offline::ridge_radius;
 use crate::policy::{LayerView, Played, Turn};
 use crate::precision::Precision;
@@ -194,6 +194,59 @@ impl Confidence {
             layer.informed = Some(informed);
         }
         self.certificate = certificate;
+        Ok(())
+    }
+
+    /// Adds features, at the prior's mean and width; after so many rounds.
+    pub(crate) fn grow(&mut self, given: &Given, rounds: u64) -> Result<()> {
+        let fresh = Self::new(given, &self.intervals)?;
+        let observed: f64 = self.layers.iter().map(|layer| layer.data.weight()).sum();
+        for (layer, fresh) in self.layers.iter_mut().zip(&fresh.layers) {
+            layer.data.grow(given.settings.dimension)?;
+            for (branch, fresh) in
+                [(&mut layer.online, &fresh.online), (&mut layer.informed, &fresh.informed)]
+            {
+                branch.iter_mut().zip(fresh).for_each(|(branch, fresh)| branch.grow(fresh));
+            }
+        }
+        let (Intervals::Pooled { drift: Drift::Learned(epochs), .. }, Some(learned)) =
+            (&self.intervals, &self.certificate)
+        else {
+            self.certificate = fresh.certificate;
+            return Ok(());
+        };
+        let others = (observed - rounds as f64).max(0.0);
+        let grown = grown_certificate(given, epochs, learned, (rounds, others))?;
+        // A discounted weight depends on ρ.
+        self.pool(given, Some(grown))
+    }
+
+    /// Takes the logs as they are given now.
+    pub(crate) fn read_logs(&mut self, given: &Given) -> Result<()> {
+        match self.intervals {
+            Intervals::Online => {}
+            // Rows that are taken for live may come at any time.
+            Intervals::Warm => {
+                let (weight, estimate) = (given.offline.precision_matrix(), given.offline.estimate());
+                for layer in &mut self.layers {
+                    layer.informed = Some(Precision::assemble(weight, estimate, &layer.data, &[])?);
+                }
+            }
+            // γ (equation 6) is the self-normalised bound with W, which holds for a W that is fixed before the first reward.
+            Intervals::Pooled { .. } if self.layers.iter().any(|layer| layer.data.weight() > 0.0) => {
+                return Err(Error::Incompatible {
+                    first: "adding logs after the first reward",
+                    second: "a pooled branch, whose weight on the logs is fixed before play",
+                });
+            }
+            Intervals::Pooled { .. } => {
+                let fresh = Self::new(given, &self.intervals)?;
+                self.certificate = fresh.certificate;
+                for (layer, fresh) in self.layers.iter_mut().zip(fresh.layers) {
+                    *layer = Layer { plays: layer.plays, ..fresh };
+                }
+            }
+        }
         Ok(())
     }
 

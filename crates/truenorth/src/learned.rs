@@ -9,6 +9,7 @@
 //! β_k  = σ √(d log(1 + τ_k) + 2 log(2 K_ep/δ)) + √λ S
 //! ```
 //!
+//! τ_k is the number of observations before the epoch, and one, where there were more of them than rounds: rows of others.
 //! β_k is the closed form of the paper's appendix. It bounds the log-determinant of `G_k/λ` when
 //! `λ ≥ 1/d` (features of length at most 1); for smaller ridges it is a convention, not a theorem.
 
@@ -45,6 +46,16 @@ impl Epochs {
         match self {
             Self::Doubling => round.is_power_of_two() && round <= horizon,
             Self::Given(starts) => starts.binary_search(&round).is_ok(),
+        }
+    }
+
+    /// The last start up to this round, or the first.
+    pub(crate) fn latest(&self, round: u64, horizon: u64) -> u64 {
+        match self {
+            Self::Doubling => 1 << round.clamp(1, horizon.max(1)).ilog2(),
+            Self::Given(starts) => {
+                starts.iter().copied().take_while(|&start| start <= round).last().unwrap_or(1)
+            }
         }
     }
 
@@ -88,7 +99,7 @@ pub(crate) fn learn_certificate(
     start: u64,
     epochs: u64,
 ) -> Result<Certificate> {
-    let Given { noise, norm_bound, slack, ref offline, settings: Settings { delta, .. }, .. } = *given;
+    let Given { noise, norm_bound, ref offline, settings: Settings { delta, .. }, .. } = *given;
     check::length("the live moment", given.ridge.len(), live.dimension())?;
     let precision = live.gram_matrix() + Matrix::from_diagonal(&given.ridge);
     let factor = dense::cholesky("the live precision", &precision)?;
@@ -99,10 +110,34 @@ pub(crate) fn learn_certificate(
     let gap = estimate - Vector::from_column_slice(offline.estimate());
     // ρ̂_k with the closed-form radii of the doubling schedule (Theorem 7).
     let distance = gap.dot(&(&matrix * &gap)).max(0.0).sqrt();
-    let (d, log_budget) = (live.dimension() as f64, (2.0 * epochs as f64 / delta).ln());
-    let live_radius = noise * (d * (start as f64).ln_1p() + 2.0 * log_budget).sqrt() + slack;
+    // Without rows of others there are no more observations than rounds before.
+    let observed = (start as f64).max(live.weight() + 1.0);
+    let live_radius = live_radius(given, live.dimension(), observed, epochs);
     let offline_radius = offline.radius(noise, norm_bound, delta / 2.0);
     Certificate::from_inverse(&inverse, matrix, distance + live_radius + offline_radius)
+}
+
+/// β_k, with d and τ_k.
+fn live_radius(given: &Given, dimension: usize, observed: f64, epochs: u64) -> f64 {
+    let log_budget = (2.0 * epochs as f64 / given.settings.delta).ln();
+    given.noise * (dimension as f64 * observed.ln_1p() + 2.0 * log_budget).sqrt() + given.slack
+}
+
+/// The certificate in force as it would have been with features that were 0 in logs and live data, which come last: there
+/// M̂_k is λ ∥ λ, and β_k grows with d. `others` are the live observations that are no round's.
+pub(crate) fn grown_certificate(
+    given: &Given,
+    epochs: &Epochs,
+    certificate: &Certificate,
+    (rounds, others): (u64, f64),
+) -> Result<Certificate> {
+    let horizon = given.settings.needed_horizon("by the learned certificate")?;
+    // At most so many of them came before the epoch; β_k of more observations grows by more.
+    let observed = epochs.latest(rounds, horizon) as f64 + others;
+    let radius = |dimension: usize| live_radius(given, dimension, observed, epochs.count(horizon));
+    let dimension = given.settings.dimension;
+    let rho = certificate.rho() + (radius(dimension) - radius(certificate.dimension()));
+    certificate.grown_by(dimension, 0.5 * given.ridge[dimension - 1]).with_radius(rho)
 }
 
 #[cfg(test)]
@@ -156,6 +191,29 @@ mod tests {
         );
         let by_hand = 2.0 + 0.5 * ((2.0 * 2f64.ln() + 2.0 * 80f64.ln()).sqrt() + (2.0 * 20f64.ln()).sqrt());
         assert!((certificate.rho() - by_hand).abs() < 1e-14);
+    }
+
+    #[test]
+    fn rows_of_others_count_among_the_observations_of_an_epoch() {
+        let mut live = RidgeStatistic::new(2).unwrap();
+        let rho =
+            |live: &RidgeStatistic, start| learn_certificate(&given(0.1), live, start, 4).unwrap().rho();
+        for _ in 0..7 {
+            live.observe(&[0.5, 0.0], 0.0).unwrap();
+        }
+        // Seven observations are before round 8 at the earliest, where M̂ and the distance are the same.
+        assert!([1, 2, 7].iter().all(|&start| (rho(&live, start) - rho(&live, 8)).abs() < 1e-15));
+        assert!(rho(&live, 9) > rho(&live, 8));
+    }
+
+    #[test]
+    fn the_epoch_in_force_is_the_last_that_started() {
+        assert_eq!(
+            [0, 1, 2, 3, 8, 9, 99].map(|round| Epochs::Doubling.latest(round, 9)),
+            [1, 1, 2, 2, 8, 8, 8]
+        );
+        let starts = Epochs::Given(vec![1, 5, 9]);
+        assert_eq!([0, 1, 4, 5, 99].map(|round| starts.latest(round, 9)), [1, 1, 1, 5, 9]);
     }
 
     #[test]

@@ -53,6 +53,7 @@ mod features;
 #[doc(hidden)]
 pub mod frame;
 mod given;
+mod grow;
 mod kernel;
 mod learned;
 mod offline;

@@ -38,12 +38,16 @@ use crate::statistic::RidgeStatistic;
 /// A guarantee covers the first `horizon` rounds; play may go on beyond.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    given: Given,
+    pub(crate) given: Given,
     pub(crate) counts: Counts,
     /// What they were when this season began.
     pub(crate) before: Counts,
     pub(crate) family: Family,
-    board: Scoreboard,
+    /// Numbers of features that it had before it grew.
+    pub(crate) grown_from: Vec<usize>,
+    /// Whether it goes on from a snapshot, after which it may have decided rounds that it does not know of.
+    restored: bool,
+    pub(crate) board: Scoreboard,
 }
 
 /// What has been learned, by the method that learns it.
@@ -184,8 +188,8 @@ impl Policy {
             (Method::Arms, _) => Family::Arms(Arms { data: RidgeStatistic::new(given.settings.dimension)? }),
             _ => Family::Offline(Favourite::new(&given)?),
         };
-        let (counts, before, board) = Default::default();
-        Ok(Self { given, counts, before, family, board })
+        let (counts, before, grown_from, board) = Default::default();
+        Ok(Self { given, counts, before, family, grown_from, restored: false, board })
     }
 
     /// A policy whose state comes from elsewhere.
@@ -194,17 +198,20 @@ impl Policy {
         counts: Counts,
         before: Counts,
         family: Family,
+        grown_from: Vec<usize>,
     ) -> Result<Self> {
         let damaged = |reason: String| Error::SnapshotDamaged { reason };
         let fresh = Self::new(settings).map_err(|error| damaged(error.to_string()))?;
-        if !family.fits(&fresh.family, fresh.given.settings.dimension) {
+        let dimension = fresh.given.settings.dimension;
+        let narrower = grown_from.iter().all(|&before| before < dimension);
+        if !(narrower && family.fits(&fresh.family, dimension)) {
             return Err(damaged("its parts do not fit together".to_owned()));
         }
         let began = before.rounds <= counts.rounds && before.rewards <= counts.rewards;
         if !(began && before.spent <= counts.spent) {
             return Err(damaged("its counts do not fit together".to_owned()));
         }
-        Ok(Self { counts, before, family, ..fresh })
+        Ok(Self { counts, before, family, grown_from, restored: true, ..fresh })
     }
 
     /// Chooses an action.
@@ -229,7 +236,7 @@ impl Policy {
         {
             self.renew()?;
         }
-        let Self { given, counts, before, family, board } = self;
+        let Self { given, counts, before, family, board, .. } = self;
         check::length("a feature vector", given.settings.dimension, actions.dimension())?;
         let round = counts.rounds + 1;
         let turn = Turn::new(given, actions, counts, before);
@@ -266,15 +273,25 @@ impl Policy {
 
     /// Learns the reward of a decision. Rewards may come late, in any order, or never; each one
     /// that is given counts, so give each once.
+    ///
+    /// A policy that was restored from a snapshot also learns of decisions that it made after that and does not
+    /// remember: what it learns does not depend on the round, and the layer, which does matter, is part of the decision.
+    /// Its own rounds go on from the snapshot. Features that it has [grown](Self::grow) by since a decision are 0 there.
     pub fn learn(&mut self, observation: Observation<'_>) -> Result<()> {
         let Observation { decision: Decision { round, layer }, features, reward } = observation;
+        let (rounds, last_layer) = (self.counts.rounds, self.last_layer());
+        if round == 0 || round > rounds && !self.restored || layer > last_layer {
+            return Err(Error::UnknownDecision { round, layer, rounds, last_layer });
+        }
+        self.learn_at(layer, features, reward)
+    }
+
+    /// Learns a reward at a layer that there is.
+    pub(crate) fn learn_at(&mut self, layer: u32, features: &[f64], reward: f64) -> Result<()> {
+        let features = &*self.widened(features);
         check::length("the feature vector", self.given.settings.dimension, features.len())?;
         check::numbers("feature", features)?;
         check::numbers("reward", &[reward])?;
-        let (rounds, last_layer) = (self.counts.rounds, self.last_layer());
-        if !(1..=rounds).contains(&round) || layer > last_layer {
-            return Err(Error::UnknownDecision { round, layer, rounds, last_layer });
-        }
         let level = self.given.level;
         match &mut self.family {
             Family::Confidence(policy) => policy.learn(layer, features, (reward, level), &mut self.board),
@@ -332,6 +349,16 @@ impl Policy {
     /// What the policy was made from.
     pub fn settings(&self) -> &Settings {
         &self.given.settings
+    }
+
+    /// Number of features d.
+    pub fn dimension(&self) -> usize {
+        self.given.settings.dimension
+    }
+
+    /// Seed of the dice.
+    pub fn seed(&self) -> u64 {
+        self.given.settings.seed
     }
 
     /// What a posterior that learns believes.

@@ -73,12 +73,7 @@ struct Priced {
 impl Posterior {
     pub(crate) fn new(given: &Given, prior: Prior, belief: Option<Belief>) -> Result<Self> {
         let data = RidgeStatistic::new(given.settings.dimension)?;
-        let assembled = |weight| Precision::assemble(weight, given.offline.estimate(), &data, &[]);
-        let precision = match (prior, &given.certificate) {
-            (Prior::Ridge | Prior::Adaptive, _) => Precision::ridge(&given.ridge),
-            (Prior::Told, Some(told)) => assembled(&discounted_weight(given, told, given.noise)?)?,
-            (Prior::Warm | Prior::Told, _) => assembled(given.offline.precision_matrix())?,
-        };
+        let precision = Self::assembled(given, prior, &data)?;
         let logs = given.logs().weight() > 0.0;
         let alone = (prior == Prior::Adaptive && logs).then(|| precision.clone());
         let (draws, possible) = Default::default();
@@ -86,6 +81,41 @@ impl Posterior {
             Self { prior, data, precision, alone, belief, fitted: 0, overdrawn: false, draws, possible };
         policy.fit(given, 0, 0)?;
         Ok(policy)
+    }
+
+    /// The posterior of live data, where it does not follow from a belief.
+    fn assembled(given: &Given, prior: Prior, data: &RidgeStatistic) -> Result<Precision> {
+        let data = data.about(given.level);
+        let assembled = |weight| Precision::assemble(weight, given.offline.estimate(), &data, &[]);
+        match (prior, &given.certificate) {
+            (Prior::Ridge | Prior::Adaptive, _) => Ok(Precision::ridge(&given.ridge)),
+            (Prior::Told, Some(told)) => assembled(&discounted_weight(given, told, given.noise)?),
+            (Prior::Warm | Prior::Told, _) => assembled(given.offline.precision_matrix()),
+        }
+    }
+
+    /// Adds features, at the prior's mean and width.
+    pub(crate) fn grow(&mut self, given: &Given) -> Result<()> {
+        let dimension = given.settings.dimension;
+        self.data.grow(dimension)?;
+        let fresh = match &mut self.belief {
+            Some(belief) => Precision::ridge(&Vector::from_element(dimension, belief.grow(dimension))),
+            None => Self::assembled(given, self.prior, &RidgeStatistic::new(dimension)?)?,
+        };
+        for precision in [&mut self.precision].into_iter().chain(&mut self.alone) {
+            precision.grow(&fresh);
+        }
+        Ok(())
+    }
+
+    /// Takes the logs as they are given now; with so many rounds and rewards of this season so far.
+    pub(crate) fn read_logs(&mut self, given: &Given, (rounds, rewards): (u64, u64)) -> Result<()> {
+        let Some(belief) = &mut self.belief else {
+            self.precision = Self::assembled(given, self.prior, &self.data)?;
+            return Ok(());
+        };
+        belief.read_again(given.logs());
+        self.fit(given, rounds, rewards)
     }
 
     pub(crate) fn choose(&mut self, turn: Turn<'_>, board: &mut Scoreboard) -> Result<Played> {

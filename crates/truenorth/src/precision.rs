@@ -103,6 +103,22 @@ impl Precision {
         Self { maps, ..self.clone() }
     }
 
+    /// Adds the features that a `fresh` one of more features has last. W has no entry for one of these and one of the
+    /// others, so L and F have none either, and what is known of the others stays as it is, to the last bit. O(d²).
+    pub(crate) fn grow(&mut self, fresh: &Self) {
+        let before = self.whitened_estimate.len();
+        let widened = |old: &Triangle, fresh: &Triangle| {
+            Triangle::from_fn(fresh.dimension, |i, j| match (i < before, j < before) {
+                (true, _) => old.get(i, j),
+                (false, true) => 0.0,
+                (false, false) => fresh.get(i, j),
+            })
+        };
+        self.factor = widened(&self.factor, &fresh.factor);
+        self.maps = self.maps.iter().zip(&fresh.maps).map(|(map, fresh)| widened(map, fresh)).collect();
+        self.whitened_estimate.extend(&fresh.whitened_estimate[before..]);
+    }
+
     /// Absorbs one observation: `V + xxᵀ`. O(d²), no allocation.
     pub(crate) fn update(&mut self, x: &[f64], reward: f64, carried: &mut Carried) {
         // det(V + xxᵀ) = det V (1 + xᵀV⁻¹x)

@@ -116,7 +116,7 @@ pub struct Observation<'a> {
 pub struct Counts {
     /// Rounds decided.
     pub rounds: u64,
-    /// Rewards learned; rounds may stay without one.
+    /// Rewards learned, of rounds, which may stay without one, and of rows of others.
     pub rewards: u64,
     /// Action-layer pairs whose online and pooled intervals were disjoint. Under the assumptions
     /// any conflict at all has probability at most δ: the certificate, `norm_bound` or `noise` is

@@ -245,6 +245,58 @@ impl RidgeStatistic {
         Ok(())
     }
 
+    /// Adds features, which come last and were 0 in all observations so far.
+    pub fn grow(&mut self, dimension: usize) -> Result<()> {
+        let range = "at least the number of features so far";
+        check::range(dimension >= self.dimension(), "dimension", range, dimension as f64)?;
+        let mut gram = self.settled().into_owned();
+        gram.grow(dimension);
+        let Columns { sums, reward_sum, fourths } = &self.columns;
+        let widened = |numbers: &[f64]| {
+            let mut numbers = numbers.to_vec();
+            numbers.resize(dimension, 0.0);
+            numbers
+        };
+        let columns = Columns { sums: widened(sums), reward_sum: *reward_sum, fourths: widened(fourths) };
+        *self = Self::of(self.weight, gram, widened(&self.moment), self.sum_squares, columns);
+        Ok(())
+    }
+
+    /// The same data with its features at these places among so many, each at another place; the others were 0 in all
+    /// observations.
+    ///
+    /// ```
+    /// use truenorth::RidgeStatistic;
+    ///
+    /// let (mut data, mut other) = (RidgeStatistic::new(2)?, RidgeStatistic::new(3)?);
+    /// data.observe(&[0.5, 2.0], 1.0)?;
+    /// other.observe(&[2.0, 0.0, 0.5], 1.0)?;
+    /// assert_eq!(data.placed(&[2, 0], 3)?, other);
+    /// # Ok::<(), truenorth::Error>(())
+    /// ```
+    pub fn placed(&self, places: &[usize], dimension: usize) -> Result<Self> {
+        check::length("the list of places", self.dimension(), places.len())?;
+        check::at_least_one("dimension", dimension as u64)?;
+        let mut sources = vec![None; dimension];
+        for (source, &place) in places.iter().enumerate() {
+            let taken =
+                sources.get_mut(place).map(|taken: &mut Option<usize>| taken.replace(source).is_some());
+            check::range(taken == Some(false), "place", "below the dimension, and there once", place as f64)?;
+        }
+        let gram = self.settled();
+        let entry = |i: usize, j: usize| match (sources[i], sources[j]) {
+            (Some(i), Some(j)) => gram.get(i.max(j), i.min(j)),
+            _ => 0.0,
+        };
+        let placed = |numbers: &[f64]| {
+            sources.iter().map(|source| source.map_or(0.0, |source| numbers[source])).collect::<Vec<f64>>()
+        };
+        let Columns { sums, reward_sum, fourths } = &self.columns;
+        let columns = Columns { sums: placed(sums), reward_sum: *reward_sum, fourths: placed(fourths) };
+        let gram = Triangle::from_fn(dimension, entry);
+        Ok(Self::of(self.weight, gram, placed(&self.moment), self.sum_squares, columns))
+    }
+
     /// Number of features d.
     pub fn dimension(&self) -> usize {
         self.moment.len()
@@ -309,6 +361,15 @@ impl RidgeStatistic {
         let columns = Columns { sums: vec![0.0; moment.len()], reward_sum: weight * level, fourths };
         let squares = squares + weight * level * level;
         Self::of(weight, Triangle::from_matrix(gram), moment.as_slice().to_vec(), squares, columns)
+    }
+
+    /// The same data with rewards by their distance from this level.
+    pub(crate) fn about(&self, level: f64) -> Self {
+        let mut data = self.clone();
+        data.moment.iter_mut().zip(&self.columns.sums).for_each(|(moment, sum)| *moment -= level * sum);
+        data.columns.reward_sum -= level * self.weight;
+        data.sum_squares -= level * (self.columns.reward_sum + data.columns.reward_sum);
+        data
     }
 
     /// The same data, each observation worth so much of what it was.
@@ -384,6 +445,39 @@ mod tests {
         assert!(data.observe(&[0.5, 0.1], f64::INFINITY).is_err());
         assert!(data.merge(&RidgeStatistic::new(3).unwrap()).is_err());
         assert_eq!(data, before);
+    }
+
+    #[test]
+    fn features_that_come_later_were_zero_before() {
+        for (before, after) in [(1, 2), (3, 8), (7, 9), (8, 20)] {
+            let row =
+                |i: usize| (0..before).map(|j| ((i * 5 + j * 3) % 7) as f64 - 3.0).collect::<Vec<f64>>();
+            let (mut grown, mut whole) = (RidgeStatistic::empty(before), RidgeStatistic::empty(after));
+            for i in 0..21 {
+                grown.observe(&row(i), i as f64).unwrap();
+                let mut row = row(i);
+                row.resize(after, 0.0);
+                whole.observe(&row, i as f64).unwrap();
+            }
+            grown.grow(after).unwrap();
+            assert_eq!(grown, whole);
+            for data in [&mut grown, &mut whole] {
+                data.observe(&vec![0.5; after], 2.0).unwrap();
+            }
+            assert_eq!(grown, whole);
+            assert!(grown.grow(before).is_err());
+            assert_eq!(grown, whole);
+        }
+    }
+
+    #[test]
+    fn rewards_about_a_level_are_as_if_it_had_been_taken_off() {
+        let (mut data, mut off) = (RidgeStatistic::empty(1), RidgeStatistic::empty(1));
+        for (x, y) in [(1.0, 4.0), (-2.0, 1.0), (0.5, 7.0)] {
+            data.observe(&[x], y).unwrap();
+            off.observe(&[x], y - 3.0).unwrap();
+        }
+        assert_eq!(data.about(3.0), off);
     }
 
     #[test]

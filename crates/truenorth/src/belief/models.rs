@@ -62,6 +62,13 @@ impl Named {
             && self.states.last().is_some_and(|&state| state <= 1)
     }
 
+    /// Adds columns that were not drawn anew, before the common one.
+    pub(crate) fn grow(&mut self, columns: usize) {
+        let common = self.states.pop();
+        self.states.resize(columns - 1, 0);
+        self.states.extend(common);
+    }
+
     fn drawn(&self) -> usize {
         self.states.iter().filter(|&&state| state > 0).count()
     }

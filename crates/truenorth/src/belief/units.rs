@@ -45,10 +45,18 @@ impl Units {
         units
     }
 
-    fn set(&mut self, logs: &RidgeStatistic) {
+    /// Finds them anew, with other logs.
+    pub(crate) fn set(&mut self, logs: &RidgeStatistic) {
         let logged = (0..logs.dimension()).map(|j| unit(logs.squares(j), logs.fourths()[j]));
         let offered = self.offered.iter().map(|&(square, fourth)| unit(square, fourth));
         self.by_column = logged.zip(offered).map(|(logged, offered)| logged.max(offered)).collect();
+        self.unseen = self.by_column.contains(&0.0);
+    }
+
+    /// Adds columns that nobody has seen.
+    pub(crate) fn grow(&mut self, dimension: usize) {
+        self.by_column.resize(dimension, 0.0);
+        self.offered.resize(dimension, (0.0, 0.0));
         self.unseen = self.by_column.contains(&0.0);
     }
 

@@ -8,7 +8,7 @@ use crate::support::{World, below, dot, explore, is_believed, play, rounds};
 
 const ROUNDS: usize = 70;
 
-fn every_policy(test: impl Fn(&str, Policy, &mut World)) {
+pub(crate) fn every_policy(test: impl Fn(&str, Policy, &mut World)) {
     let mut world = World::new(7, 4, 0.1);
     for (name, settings) in world.policies(ROUNDS as u64) {
         test(&name, settings.build().unwrap(), &mut World::new(11, 4, 0.1));
@@ -330,7 +330,7 @@ fn damaged_snapshots_are_refused_with_the_reason() {
     assert_eq!(says(&[b'x'; 40]), "this is not a truenorth snapshot: it does not start with \"truenorth\"");
     let mut newer = good.clone();
     newer[9] = 7;
-    assert_eq!(says(&newer), "the snapshot has version 7, but this build reads version 5");
+    assert_eq!(says(&newer), "the snapshot has version 7, but this build reads version 6");
     for at in 13..good.len() {
         let mut damaged = good.clone();
         damaged[at] ^= 0x10;

@@ -8,6 +8,7 @@ mod contract;
 #[cfg(not(debug_assertions))]
 mod coverage;
 mod directions;
+mod growing;
 mod hidden;
 #[cfg(not(debug_assertions))]
 mod instructions;

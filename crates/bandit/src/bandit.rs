@@ -1,0 +1,451 @@
+//! The bandit: choose and learn, with raw values.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use truenorth::{Branch, Observation, Policy, RidgeStatistic, Settings};
+use truenorth_features::{Encoder, Event, Feature, Joining, Recipe};
+
+use crate::error::{Error, Result, shown};
+use crate::ledger::{Fate, Found, Ledger, Made, Open};
+use crate::parts::{Limits, Parts, check_names};
+use crate::round::{Hash, Round, check_action, is_usable, spread, width};
+
+/// How long the id of a decision may be, in bytes.
+const LONGEST_ID: usize = 200;
+/// The same for the name of a feature that joins.
+const LONGEST_NAME: usize = 1000;
+
+/// A decision, as it is answered.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Choice {
+    /// Hand this back with the reward.
+    pub decision_id: String,
+    /// The id of the chosen action.
+    pub action: String,
+    /// Its place among the actions of the event, from 0.
+    #[serde(skip)]
+    pub index: usize,
+    /// Probability with which it was chosen: 1 but for policies with a dice.
+    pub probability: f64,
+    /// Its estimated reward, without what all rewards have in common.
+    pub mean: f64,
+    /// Lower end of its interval.
+    pub lcb: f64,
+    /// Upper end of its interval.
+    pub ucb: f64,
+    /// What set that end: live data alone, or the logs as well.
+    pub branch: Branch,
+}
+
+impl Choice {
+    pub(crate) fn new(decision_id: String, made: &Made) -> Self {
+        let Made { action, index, probability, mean, lcb, ucb, branch, .. } = made.clone();
+        Self { decision_id, action, index, probability, mean, lcb, ucb, branch }
+    }
+}
+
+/// What became of an event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    /// It was decided.
+    Decided(Choice),
+    /// It was learned.
+    Learned {
+        /// Its decision, if it has an id.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        decision_id: Option<String>,
+        /// True.
+        learned: bool,
+    },
+}
+
+/// A recipe and a policy: raw values in, an action's id out.
+///
+/// [`choose`](Self::choose) takes what the policy takes, and O(d) an action to make its rows. An event with features that are
+/// new makes the policy grow, which takes O(d³).
+#[derive(Debug, Clone)]
+pub struct Bandit {
+    pub(crate) encoder: Encoder,
+    pub(crate) means: BTreeMap<String, f64>,
+    pub(crate) policy: Policy,
+    pub(crate) limits: Limits,
+    /// Features that joined beside those of logs.
+    pub(crate) joined: Vec<u32>,
+    pub(crate) ledger: Ledger,
+    /// Rows of others that were learned.
+    pub(crate) rows: u64,
+    /// Sum of the rewards of decisions.
+    pub(crate) reward_sum: f64,
+}
+
+impl Bandit {
+    /// From its parts, and the settings of its policy, which has the logs already.
+    ///
+    /// ```
+    /// use truenorth::Preset;
+    /// use truenorth_bandit::{Bandit, Parts};
+    ///
+    /// let parts = Parts::without_logs("topic:(1 + user.*)")?;
+    /// let bandit = Bandit::new(parts, |policy| policy.preset(Preset::TrueNorthSampling).seed(42))?;
+    /// # Ok::<(), truenorth_bandit::Error>(())
+    /// ```
+    pub fn new(parts: Parts, settings: impl FnOnce(Settings) -> Settings) -> Result<Self> {
+        let Parts { recipe, features, means, logs, limits } = parts;
+        check_names(&features)?;
+        let width = width(&recipe, features.len());
+        let mut builder = Policy::builder(width);
+        if let Some(logs) = logs {
+            check_logs(&logs, width)?;
+            builder = builder.logs(logs);
+        }
+        let policy = settings(builder).build()?;
+        Self::with_policy((recipe, features, Vec::new()), means, policy, limits, Vec::new())
+    }
+
+    /// From parts that fit together but for what is checked here.
+    pub(crate) fn with_policy(
+        (recipe, features, unknown): (Recipe, Vec<Feature>, Vec<(String, u64)>),
+        means: BTreeMap<String, f64>,
+        policy: Policy,
+        limits: Limits,
+        joined: Vec<u32>,
+    ) -> Result<Self> {
+        for (name, value) in [("open", limits.open as u64), ("age", limits.age)] {
+            if value == 0 {
+                return Err(Error::invalid(format!("`{name}` must be at least 1, but is 0")));
+            }
+        }
+        if let Some((name, mean)) = means.iter().find(|(_, mean)| !is_usable(**mean)) {
+            return Err(Error::invalid(format!("the mean of `{name}` is {mean}, but must be finite")));
+        }
+        let found = policy.dimension();
+        let expected = width(&recipe, features.len());
+        if found != expected {
+            return Err(Error::invalid(format!(
+                "the policy has {found} features, but the recipe {expected}"
+            )));
+        }
+        // Those that were there at first, and so many more.
+        let most = (features.len() - joined.len()).saturating_add(limits.joining);
+        let encoder = Encoder::new(recipe, features, Joining::Sharing(most))
+            .with_means(means.clone())
+            .with_unknown_fields(unknown);
+        let ledger = Ledger::new(limits);
+        Ok(Self { encoder, means, policy, limits, joined, ledger, rows: 0, reward_sum: 0.0 })
+    }
+
+    /// Does what an event asks for: decides it, if it has neither an `action` nor a `reward`, and learns its reward otherwise.
+    pub fn answer(&mut self, event: &Event) -> Result<Answer> {
+        if event.reward.is_some() {
+            self.learn_event(event)?;
+            return Ok(Answer::Learned { decision_id: event.decision_id.clone(), learned: true });
+        }
+        if event.chosen.is_some() || event.played.is_some() {
+            let message =
+                "the event has an `action`, so there is nothing to decide, but no `reward` to learn";
+            return Err(Error::invalid(message));
+        }
+        Ok(Answer::Decided(self.choose(event)?))
+    }
+
+    /// Chooses an action. A `decision_id` that the event brings is the decision's; the same one again, while it is
+    /// remembered, gives the same answer and decides nothing anew.
+    pub fn choose(&mut self, event: &Event) -> Result<Choice> {
+        if let Some(id) = &event.decision_id {
+            check_id(id)?;
+            if self.ledger.find(id).is_some() {
+                let round = self.look(event, |_, round| Ok(round))?;
+                return self.again(id, round.content);
+            }
+        }
+        self.whole(|bandit| {
+            let round = bandit.round(event)?;
+            let id = event.decision_id.clone().unwrap_or_else(|| bandit.new_id(round.content));
+            let choice = bandit.act(|policy| policy.choose(round.actions(policy)?))?;
+            let made = Made {
+                content: round.content,
+                action: event.id(choice.action).to_owned(),
+                index: choice.action,
+                probability: choice.propensity,
+                mean: choice.mean,
+                lcb: choice.lcb,
+                ucb: choice.ucb,
+                branch: choice.branch,
+            };
+            let answer = Choice::new(id.clone(), &made);
+            let features = round.rows.into_iter().nth(choice.action).unwrap_or_default();
+            bandit.ledger.open(Open { id, decision: choice.decision, made, features });
+            Ok(answer)
+        })
+    }
+
+    /// The answer of a decision that is remembered, if that is what was asked.
+    fn again(&self, id: &str, content: u128) -> Result<Choice> {
+        let made = self.ledger.find(id).and_then(|found| found.made().cloned());
+        match made {
+            Some(made) if made.content == content => Ok(Choice::new(id.to_owned(), &made)),
+            Some(_) => {
+                let message = format!("decision {} was made on another context or other actions", shown(id));
+                Err(Error::new("conflict", message))
+            }
+            None => {
+                let message = format!("{} is the id of a row that was learned, not of a decision", shown(id));
+                Err(Error::new("conflict", message))
+            }
+        }
+    }
+
+    /// Learns the reward of a decision, once.
+    pub fn learn(&mut self, decision_id: &str, reward: f64) -> Result<()> {
+        check_reward(reward)?;
+        let open = match self.ledger.find(decision_id) {
+            Some(Found::Open(open)) => open,
+            found => return Err(not_open(decision_id, found.as_ref())),
+        };
+        let mut features = vec![0.0; self.policy.dimension()];
+        spread(&open.features, self.encoder.recipe().model.intercept, &mut features);
+        self.policy.learn(Observation { decision: open.decision, features: &features, reward })?;
+        self.rewarded(decision_id, reward);
+        Ok(())
+    }
+
+    /// Learns an event with its `reward`.
+    ///
+    /// If its decision is open, it is the reward of that: of the action that was chosen, or of the one that the event says
+    /// was taken instead. Otherwise it is a row that others decided, of a log or a pilot, which is learned without a decision.
+    pub fn learn_event(&mut self, event: &Event) -> Result<()> {
+        let Some(reward) = event.reward else {
+            return Err(Error::invalid("the event has no `reward` to learn"));
+        };
+        check_reward(reward)?;
+        let id = event.decision_id.as_deref();
+        id.map_or(Ok(()), check_id)?;
+        let found = id.and_then(|id| self.ledger.find(id));
+        let taken = event.chosen.map(|action| event.id(action)).or(event.played.as_deref());
+        match (id, found) {
+            (Some(id), Some(Found::Open(open))) => {
+                if taken.is_none_or(|taken| taken == open.made.action) {
+                    return self.learn(id, reward);
+                }
+                let Some(action) = event.chosen else {
+                    return Err(Error::invalid(format!(
+                        "decision {} chose {}; to learn {} instead, the event must list its `actions`",
+                        shown(id),
+                        shown(&open.made.action),
+                        shown(taken.unwrap_or_default())
+                    )));
+                };
+                let id = id.to_owned();
+                self.learn_row(event, action, reward)?;
+                self.rewarded(&id, reward);
+            }
+            (Some(id), Some(found)) if matches!(found.fate(), Fate::Learned(_)) => {
+                return Err(not_open(id, Some(&found)));
+            }
+            (id, found) => {
+                let Some(action) = event.chosen else {
+                    return Err(match id {
+                        Some(id) => not_open(id, found.as_ref()),
+                        None => Error::invalid(
+                            "a `reward` needs the `decision_id` that it belongs to, or the `actions` and the `action` taken",
+                        ),
+                    });
+                };
+                let id = id.map(str::to_owned);
+                self.learn_row(event, action, reward)?;
+                self.rows += 1;
+                if let Some(id) = id {
+                    self.ledger.learned(&id, self.policy.counts().rounds, reward);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Learns the row of an action that this bandit did not choose.
+    fn learn_row(&mut self, event: &Event, action: usize, reward: f64) -> Result<()> {
+        self.whole(|bandit| {
+            check_action(event.id(action))?;
+            bandit.encoder.row(event, action)?;
+            let row = bandit.merged(bandit.encoder.entries(), event.id(action))?;
+            let intercept = bandit.encoder.recipe().model.intercept;
+            bandit.act(|policy| {
+                let mut features = vec![0.0; policy.dimension()];
+                spread(&row, intercept, &mut features);
+                policy.learn_row(&features, reward)
+            })
+        })
+    }
+
+    fn rewarded(&mut self, id: &str, reward: f64) {
+        self.ledger.learned(id, self.policy.counts().rounds, reward);
+        self.reward_sum += reward;
+    }
+
+    /// Adds logs to a running bandit: their features, in the order of their statistic and without its intercept, are matched by
+    /// name, and new ones join. Their means are taken for what has none so far.
+    pub fn add_logs(
+        &mut self,
+        features: &[Feature],
+        logs: &RidgeStatistic,
+        means: &BTreeMap<String, f64>,
+    ) -> Result<()> {
+        check_names(features)?;
+        let recipe = self.encoder.recipe().clone();
+        check_logs(logs, width(&recipe, features.len()))?;
+        let mut all = self.encoder.features().to_vec();
+        let known: BTreeMap<&str, usize> =
+            self.encoder.features().iter().enumerate().map(|(at, feature)| (&*feature.name, at)).collect();
+        let intercept = usize::from(recipe.model.intercept);
+        let mut places: Vec<usize> = (0..intercept).collect();
+        for feature in features {
+            let at = known.get(&*feature.name).copied().unwrap_or_else(|| {
+                all.push(Feature::new(feature.name.clone()));
+                all.len() - 1
+            });
+            feature.examples.iter().for_each(|name| all[at].add_example(name));
+            places.push(intercept + at);
+        }
+        let width = width(&recipe, all.len());
+        // Without features, there is a place that none has taken.
+        places.resize(logs.dimension(), 0);
+        let logs = logs.placed(&places, width)?;
+        let mut policy = self.policy.clone();
+        policy.grow(width)?;
+        policy.add_logs(&logs)?;
+        let mut means = means.clone();
+        means.extend(self.means.clone());
+        let unknown = self.encoder.unknown_fields().to_vec();
+        let made =
+            Self::with_policy((recipe, all, unknown), means, policy, self.limits, self.joined.clone())?;
+        (self.encoder, self.means, self.policy) = (made.encoder, made.means, made.policy);
+        Ok(())
+    }
+
+    /// Starts a new season: see [`Policy::renew`].
+    pub fn renew(&mut self) -> Result<()> {
+        Ok(self.policy.renew()?)
+    }
+
+    /// An id for the next decision: a hash of seed, round and content, and of how often that was taken already.
+    fn new_id(&self, content: u128) -> String {
+        let (mut hash, round) = (Hash(content), self.policy.counts().rounds + 1);
+        hash.word(self.policy.seed());
+        hash.word(round);
+        loop {
+            let id = format!("{:032x}", hash.0);
+            if self.ledger.find(&id).is_none() {
+                return id;
+            }
+            hash.word(0);
+        }
+    }
+
+    /// Does all of something or, if it is refused, nothing.
+    fn whole<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let before = self.encoder.features().len();
+        let done = act(self);
+        match done {
+            Ok(_) => self.joined.extend(names(before, self.encoder.features().len())),
+            Err(_) => self.encoder.take_back(before),
+        }
+        done
+    }
+
+    /// Lets the policy do something, after it has grown by what has joined; if that is refused, it is as it was.
+    fn act<T>(&mut self, act: impl FnOnce(&mut Policy) -> truenorth::Result<T>) -> Result<T> {
+        match self.grown()? {
+            Cow::Borrowed(_) => Ok(act(&mut self.policy)?),
+            Cow::Owned(mut grown) => {
+                let done = act(&mut grown)?;
+                self.policy = grown;
+                Ok(done)
+            }
+        }
+    }
+
+    /// The policy with all features of the encoder.
+    pub(crate) fn grown(&self) -> Result<Cow<'_, Policy>> {
+        let width = width(self.encoder.recipe(), self.encoder.features().len());
+        if width == self.policy.dimension() {
+            return Ok(Cow::Borrowed(&self.policy));
+        }
+        // Without an intercept, the first of all features takes the place that was kept for it.
+        let known = self.policy.dimension() - usize::from(self.encoder.recipe().model.intercept);
+        if let Some(long) =
+            self.encoder.features().iter().skip(known).find(|new| new.name.len() > LONGEST_NAME)
+        {
+            let (name, bytes) = (shown(&long.name), long.name.len());
+            return Err(Error::invalid(format!(
+                "the name of feature {name} has {bytes} bytes, but may have {LONGEST_NAME}"
+            )));
+        }
+        let mut grown = self.policy.clone();
+        grown.grow(width)?;
+        Ok(Cow::Owned(grown))
+    }
+
+    /// Looks at an event without a trace.
+    pub(crate) fn look<T>(
+        &mut self,
+        event: &Event,
+        look: impl FnOnce(&Self, Round) -> Result<T>,
+    ) -> Result<T> {
+        let before = self.encoder.features().len();
+        let seen = self.round(event).and_then(|round| look(self, round));
+        self.encoder.take_back(before);
+        seen
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the encoder counts features in 32 bits")]
+fn names(from: usize, to: usize) -> std::ops::Range<u32> {
+    from as u32..to as u32
+}
+
+fn check_reward(reward: f64) -> Result<()> {
+    if is_usable(reward) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("`reward` is {reward:?}, but must be finite and at most 1e50 in size")))
+}
+
+pub(crate) fn check_id(id: &str) -> Result<()> {
+    match id.len() {
+        0 => Err(Error::invalid("`decision_id` is empty")),
+        1..=LONGEST_ID => Ok(()),
+        long => Err(Error::invalid(format!(
+            "`decision_id` {} has {long} bytes, but may have {LONGEST_ID}",
+            shown(id)
+        ))),
+    }
+}
+
+fn check_logs(logs: &RidgeStatistic, width: usize) -> Result<()> {
+    if logs.dimension() == width {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "the logs have {} features, intercept included, but {width} are named",
+        logs.dimension()
+    )))
+}
+
+/// Why nothing can be learned for this id.
+fn not_open(id: &str, found: Option<&Found<'_>>) -> Error {
+    let id = shown(id);
+    match found.map(Found::fate) {
+        Some(Fate::Learned(reward)) => Error::new(
+            "already_learned",
+            format!("decision {id} has had its reward already, which was {reward}"),
+        ),
+        Some(Fate::Expired) => {
+            Error::new("expired", format!("decision {id} has expired: it waited too long for its reward"))
+        }
+        _ => Error::new("unknown_decision", format!("there is no decision {id} that waits for a reward")),
+    }
+}
