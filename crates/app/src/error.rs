@@ -13,6 +13,17 @@ pub enum Error {
     /// Logs that cannot be read as asked.
     #[error("{0}")]
     Logs(#[from] truenorth_logs::Error),
+    /// A bandit refused an event or a setting.
+    #[error("{0}")]
+    Bandit(#[from] truenorth_bandit::Error),
+    /// Logs of another model than a bandit has.
+    #[error("the bandit has the model `{bandit}`, but the logs have `{summary}`")]
+    OtherModel {
+        /// The bandit's.
+        bandit: String,
+        /// The logs'.
+        summary: String,
+    },
     /// An experiment is described wrongly.
     #[error("{0}")]
     Experiment(#[from] truenorth_sim::Error),

@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | [`summarize`] | logs in files, summaries of others | their summary |
 //! | [`audit`] | a summary of logs, a pilot in any form | what the logs are worth, with its page and certificate |
+//! | [`bandit`] | a summary or a model, a state in a file | a bandit, and what others decided learned into it |
 //! | [`compare`] | logged rows, live rounds, who plays | what each policy earned |
 //! | [`experiment`] | studies by name, experiment files | their results, played on all cores and resumable |
 //! | [`certificate`] | `certificate.toml` | a certificate for features of these names and this scale |
@@ -14,6 +15,7 @@
 //! which a front end may spell its own way.
 
 pub mod audit;
+pub mod bandit;
 pub mod certificate;
 pub mod compare;
 mod error;

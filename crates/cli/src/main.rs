@@ -6,7 +6,9 @@
 mod audit;
 mod bounds;
 mod compare;
+mod decide;
 mod demo;
+mod encode;
 mod experiment;
 mod failure;
 mod figures;
@@ -94,12 +96,30 @@ enum Command {
         after_help = "Examples:\n  truenorth audit logs.tn\n  truenorth audit logs.tn --pilot live.csv --out report.html\n  truenorth audit logs.tn --pilot live.parquet --json | jq .verdict"
     )]
     Audit(audit::Arguments),
+    /// Show the rows that a policy would see: raw events in, named features out, as JSON lines
+    ///
+    /// Events are JSON lines with `context` and `actions`, or anything else that `summarize` reads. A line of the output is
+    /// an event: `actions`, each with its `id` and the `features` that are not 0.
+    #[command(
+        after_help = "Examples:\n  truenorth encode logs.tn live.csv | head\n  echo '{\"context\":{\"segment\":\"student\"},\"actions\":[{\"id\":\"news\",\"price\":1.5}]}' | truenorth encode logs.tn"
+    )]
+    Encode(encode::Arguments),
+    /// Decide live: a bandit on standard input and output, a JSON line in, a JSON line out
+    ///
+    /// An event without `action` is decided: `{"decision_id":"..","action":"news","probability":1,"mean":..}`.
+    /// `{"decision_id":"..","reward":1}` is learned, once. An event with `action` and `reward` that this bandit did not
+    /// decide is learned as a row of others. A line that is wrong is answered by `{"error":{"code":..,"message":..}}`.
+    #[command(
+        after_help = "Examples:\n  truenorth decide logs.tn --state bandit.tn\n  truenorth decide --model 'price + user:item' --policy truenorth-sampling\n  truenorth decide logs.tn --state bandit.tn --learn yesterday.csv < events.jsonl > answers.jsonl\n  truenorth decide --state bandit.tn --renew < /dev/null"
+    )]
+    Decide(decide::Arguments),
     /// Turn logs of any size into a small summary; also merges summaries
     ///
-    /// Reads CSV, JSON Lines (both also as .gz), Parquet, Arrow, Vowpal Wabbit text and dsjson, and Open
-    /// Bandit CSV. Features keep their units; the summary remembers one scale that makes them at most 1 long.
+    /// Reads CSV, JSON Lines (both also as .gz), Parquet, Arrow, Vowpal Wabbit text, JSON and dsjson, Open
+    /// Bandit CSV, and events as JSON lines. Features keep their units; the summary remembers one scale that makes them at
+    /// most 1 long.
     #[command(
-        after_help = "Examples:\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price --one-hot country --reward click -o c.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn"
+        after_help = "Examples:\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price --one-hot country --reward click -o c.tn\n  truenorth summarize logs.csv --model 'price + segment:item' --action item,price --reward click -o logs.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn"
     )]
     Summarize(summarize::Arguments),
     /// Play one recorded problem and print one JSON line a round
@@ -136,6 +156,8 @@ fn run(cli: &Cli, output: &mut impl io::Write) -> Result<(), Failure> {
         Command::Demo { out, threads } => demo::run(out, usize::from(*threads))?,
         // Round by round: there may be many.
         Command::Replay { problem } => return replay::run(problem, output),
+        Command::Encode(arguments) => return encode::run(arguments, output),
+        Command::Decide(arguments) => return decide::run(arguments, output),
         Command::Reproduce(arguments) => reproduce::run(arguments)?,
         Command::Simulate { file, runs, work } => {
             reproduce::run_figures(&[truenorth_app::experiment::read(file, *runs)?], work)?

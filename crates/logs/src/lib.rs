@@ -23,6 +23,7 @@ mod batch;
 mod collector;
 mod error;
 mod event;
+mod event_rows;
 mod events;
 mod expand;
 mod format;
@@ -39,6 +40,7 @@ mod tolerance;
 
 pub use batch::{Batch, Batches};
 pub use error::{Error, Place, Problem, Result};
+pub use event_rows::EventRows;
 pub use events::Items;
 pub use expand::expand;
 pub use format::Format;

@@ -48,6 +48,11 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Origin {
+    /// Events as JSON lines.
+    pub fn events() -> Self {
+        Self::Events { format: Format::Events, items: None }
+    }
+
     /// The format of a file of this origin, found out if nobody has told.
     pub(crate) fn format(&self, told: Option<Format>, path: &Path) -> Result<Format> {
         match (self, told) {

@@ -65,6 +65,24 @@ pub(crate) struct Mark {
 }
 
 impl Summary {
+    /// Of no rows, for features that others have.
+    pub fn empty(origin: Origin, recipe: Recipe) -> Self {
+        let features = recipe.fixed_features();
+        Self {
+            origin,
+            marks: Vec::new(),
+            means: BTreeMap::new(),
+            products: CrossProducts::new(FEATURES + features.len()),
+            features,
+            recipe,
+            rows: 0,
+            weight_squares: 0.0,
+            largest: 0.0,
+            files: BTreeMap::new(),
+            rejected: Vec::new(),
+        }
+    }
+
     /// Number of rows that are counted.
     pub fn rows(&self) -> u64 {
         self.rows
@@ -117,8 +135,12 @@ impl Summary {
 
     /// An encoder of other rows with these features. One that is not among them joins or not, as told.
     pub fn encoder(&self, joining: Joining) -> Encoder {
-        let means = self.means.keys().map(|name| (name.clone(), self.mean(name)));
-        Encoder::new(self.recipe.clone(), self.features.clone(), joining).with_means(means.collect())
+        Encoder::new(self.recipe.clone(), self.features.clone(), joining).with_means(self.means())
+    }
+
+    /// What takes the place of missing numbers, by name.
+    pub fn means(&self) -> BTreeMap<String, f64> {
+        self.means.keys().map(|name| (name.clone(), self.mean(name))).collect()
     }
 
     /// What every feature is multiplied by, so that no row is longer than 1.

@@ -1,0 +1,103 @@
+//! Bandits: made from a summary or a model, kept in a file, fed with what others decided.
+
+use std::path::{Path, PathBuf};
+
+use truenorth::{Certificate, Preset, Settings};
+use truenorth_bandit::{Bandit, Limits, Parts};
+use truenorth_logs::{EventRows, Summary, write_whole};
+
+use crate::error::{Error, Result};
+
+/// What the policy of a bandit is told; what is not told is as [`truenorth::Policy::builder`] has it.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "they are the settings of a policy, by their names")]
+pub struct Told {
+    pub policy: Option<Preset>,
+    pub noise: Option<f64>,
+    pub norm_bound: Option<f64>,
+    pub delta: Option<f64>,
+    pub horizon: Option<u64>,
+    pub exploration_scale: Option<f64>,
+    pub discount: Option<f64>,
+    pub season: Option<u64>,
+    pub half_life: Option<f64>,
+    pub seed: Option<u64>,
+    pub certificate: Option<Certificate>,
+}
+
+impl Told {
+    fn tell(self, mut settings: Settings) -> Settings {
+        settings = settings.preset(self.policy.unwrap_or(Preset::TrueNorth));
+        macro_rules! tell {
+            ($($name:ident),*) => {
+                $(if let Some(value) = self.$name { settings = settings.$name(value); })*
+            };
+        }
+        tell!(
+            noise,
+            norm_bound,
+            delta,
+            horizon,
+            exploration_scale,
+            discount,
+            season,
+            half_life,
+            seed,
+            certificate
+        );
+        settings
+    }
+}
+
+/// The parts of a bandit whose logs are summed up.
+pub fn parts(summary: &Summary) -> Result<Parts> {
+    Ok(Parts {
+        recipe: summary.recipe().clone(),
+        features: summary.features().to_vec(),
+        means: summary.means(),
+        logs: Some(summary.unscaled_statistic()?),
+        limits: Limits::default(),
+    })
+}
+
+/// A new bandit.
+pub fn new(parts: Parts, told: Told) -> Result<Bandit> {
+    Ok(Bandit::new(parts, |settings| told.tell(settings))?)
+}
+
+/// Reads a bandit from its file.
+pub fn read(path: &Path) -> Result<Bandit> {
+    let bytes = std::fs::read(path).map_err(Error::file(path))?;
+    Bandit::from_bytes(&bytes).map_err(|error| Error::input(path.display(), error))
+}
+
+/// Writes a bandit, whole or not at all.
+pub fn write(bandit: &Bandit, path: &Path) -> Result<()> {
+    write_whole(path, &bandit.to_bytes()).map_err(Error::write(path))
+}
+
+/// Lets a bandit learn the rows of files, which others decided; tells how many. Rows without a reward are passed over.
+pub fn learn_files(bandit: &mut Bandit, files: &[PathBuf], like: &Summary) -> Result<u64> {
+    let mut learned = 0;
+    for path in files {
+        for event in EventRows::open(path, None, like)? {
+            let event = event?;
+            if event.reward.is_some() && event.chosen.is_some() {
+                bandit.learn_event(&event).map_err(|error| Error::input(path.display(), error))?;
+                learned += 1;
+            }
+        }
+    }
+    Ok(learned)
+}
+
+/// Adds the logs of a summary to a running bandit.
+pub fn add_summary(bandit: &mut Bandit, summary: &Summary) -> Result<()> {
+    if summary.recipe().model != bandit.recipe().model {
+        return Err(Error::OtherModel {
+            bandit: bandit.recipe().model.to_string(),
+            summary: summary.recipe().model.to_string(),
+        });
+    }
+    Ok(bandit.add_logs(summary.features(), &summary.unscaled_statistic()?, &summary.means())?)
+}

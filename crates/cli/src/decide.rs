@@ -1,0 +1,285 @@
+//! `truenorth decide`: a bandit on standard input and output.
+
+use std::io::{self, BufRead, Read as _, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+use truenorth::{Certificate, Preset};
+use truenorth_app::Error;
+use truenorth_app::bandit::{self, Told};
+use truenorth_bandit::{Bandit, Limits, Parts};
+use truenorth_features::{Event, Recipe};
+use truenorth_logs::{Origin, Summary, expand};
+
+use crate::failure::Failure;
+use crate::output::{check_apart, check_file};
+use crate::summarize::warn;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The logs, as `truenorth summarize` wrote them; not needed with a state, or with --model
+    #[arg(value_name = "SUMMARY", required_unless_present_any = ["model", "state"])]
+    summary: Option<PathBuf>,
+    /// Start without logs, with the features of this formula; levels join as they come
+    #[arg(long, value_name = "FORMULA", conflicts_with = "summary")]
+    model: Option<String>,
+    /// File of the bandit: read at the start if it is there, written at the end and now and then, whole or not at all
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Write the state after so many lines
+    #[arg(long, value_name = "LINES", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..), requires = "state")]
+    every: u64,
+    /// First learn the rewards of these files, which others decided; any format that `summarize` reads
+    #[arg(long, value_name = "FILES", num_args = 1..)]
+    learn: Vec<PathBuf>,
+    /// First add the logs of another summary
+    #[arg(long, value_name = "SUMMARY")]
+    add: Option<PathBuf>,
+    /// First begin a new season: all that is known becomes the logs, of which some may hold no longer
+    #[arg(long)]
+    renew: bool,
+    /// Policy [default: truenorth]
+    #[arg(long, value_name = "NAME", value_parser = crate::reproduce::preset)]
+    policy: Option<Preset>,
+    /// Seed of policies with a dice [default: 0]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Noise of the rewards [default: estimated]
+    #[arg(long, value_name = "SIGMA")]
+    noise: Option<f64>,
+    /// Length of the coefficients at most, in the units of the fields [default: estimated]
+    #[arg(long, value_name = "S")]
+    norm_bound: Option<f64>,
+    /// Probability that any interval ever fails [default: 0.01]
+    #[arg(long)]
+    delta: Option<f64>,
+    /// Rounds to come, for policies that need to know
+    #[arg(long)]
+    horizon: Option<u64>,
+    /// Factor on every radius [default: the policy's own]
+    #[arg(long, value_name = "FACTOR")]
+    exploration_scale: Option<f64>,
+    /// What a logged row is worth, in live rows [default: 1]
+    #[arg(long, value_name = "SHARE")]
+    discount: Option<f64>,
+    /// Rounds after which a new season begins by itself
+    #[arg(long, value_name = "ROUNDS")]
+    season: Option<u64>,
+    /// Rounds after which a reward counts half, for a world that moves slowly
+    #[arg(long, value_name = "ROUNDS")]
+    half_life: Option<f64>,
+    /// Length of the drift, told to policies with a fixed certificate, in the units of the fields
+    #[arg(long, value_name = "RHO")]
+    drift: Option<f64>,
+    /// What such policies are told instead: certificate.toml of `truenorth audit`
+    #[arg(long, value_name = "FILE", conflicts_with = "drift")]
+    certificate: Option<PathBuf>,
+    /// Decisions that may wait for their rewards; the oldest expires
+    #[arg(long, value_name = "DECISIONS", default_value_t = Limits::default().open)]
+    open: usize,
+    /// Rounds that a decision may wait
+    #[arg(long, value_name = "ROUNDS", default_value_t = Limits::default().age)]
+    age: u64,
+    /// Features that may join beside those of the logs; those beyond share one for each term
+    #[arg(long, value_name = "FEATURES", default_value_t = Limits::default().joining)]
+    joining: usize,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), Failure> {
+    let summary = arguments.summary.as_ref().map(Summary::read).transpose()?;
+    let mut bandit = begin(arguments, summary.as_ref())?;
+    warn(bandit.recipe());
+    prepare(arguments, summary.as_ref(), &mut bandit)?;
+    let mut lines = Lines::new(io::stdin().lock());
+    let mut event = Event::default();
+    let (mut since, mut unknown) = (0, bandit.unknown_fields().len());
+    while let Some(line) = lines.next().map_err(Failure::Output)? {
+        let answer = match line {
+            Ok(line) => match event.read_json(line) {
+                Ok(()) => answer(&mut bandit, &event),
+                Err(error) => refused("invalid", &error.to_string()),
+            },
+            Err(reason) => refused("invalid", &reason),
+        };
+        writeln!(output, "{answer}").and_then(|()| output.flush()).map_err(Failure::Output)?;
+        for (name, _) in &bandit.unknown_fields()[unknown.min(bandit.unknown_fields().len())..] {
+            eprintln!("truenorth: the model has no use for field `{name}`");
+        }
+        unknown = bandit.unknown_fields().len();
+        since += 1;
+        if let Some(path) = arguments.state.as_ref().filter(|_| since >= arguments.every) {
+            bandit::write(&bandit, path)?;
+            since = 0;
+        }
+    }
+    if let Some(path) = &arguments.state {
+        bandit::write(&bandit, path)?;
+    }
+    Ok(())
+}
+
+fn answer(bandit: &mut Bandit, event: &Event) -> String {
+    let answer = bandit.answer(event).map_err(|error| refused(error.code(), &error.to_string()));
+    answer.map_or_else(|refused| refused, |answer| json!(answer).to_string())
+}
+
+fn refused(code: &str, message: &str) -> String {
+    json!({ "error": { "code": code, "message": message } }).to_string()
+}
+
+/// The bandit of the state, or a new one.
+fn begin(arguments: &Arguments, summary: Option<&Summary>) -> Result<Bandit, Failure> {
+    if let Some(path) = &arguments.state {
+        for input in arguments.summary.iter().chain(&arguments.learn).chain(&arguments.add) {
+            check_apart(path, input)?;
+        }
+        if path.exists() {
+            let bandit = bandit::read(path)?;
+            check_state(arguments, path, &bandit, summary)?;
+            return Ok(bandit);
+        }
+        check_file(path)?;
+    }
+    let limits = Limits { open: arguments.open, age: arguments.age, joining: arguments.joining };
+    let mut parts = match (summary, &arguments.model) {
+        (Some(summary), _) => bandit::parts(summary)?,
+        (None, Some(model)) => Parts::without_logs(model).map_err(Error::from)?,
+        (None, None) => {
+            let state = arguments.state.as_deref().unwrap_or(Path::new("the state"));
+            return Err(Failure::in_file(state, "it is not there yet, so a summary or `--model` is needed"));
+        }
+    };
+    parts.limits = limits;
+    let certificate = certificate(arguments, summary)?;
+    let &Arguments { policy, noise, norm_bound, delta, horizon, exploration_scale, discount, .. } = arguments;
+    let &Arguments { season, half_life, seed, .. } = arguments;
+    let told = Told {
+        policy,
+        noise,
+        norm_bound,
+        delta,
+        horizon,
+        exploration_scale,
+        discount,
+        season,
+        half_life,
+        seed,
+        certificate,
+    };
+    Ok(bandit::new(parts, told)?)
+}
+
+/// What is told beside a state that is there would be lost without a word.
+fn check_state(
+    arguments: &Arguments,
+    path: &Path,
+    bandit: &Bandit,
+    summary: Option<&Summary>,
+) -> Result<(), Failure> {
+    let model = &bandit.recipe().model;
+    let other = match (summary, &arguments.model) {
+        (Some(summary), _) => Some(summary.recipe().model.clone()),
+        (None, Some(text)) => {
+            Some(Recipe::without_data(text.parse().map_err(Error::Model)?).map_err(Error::Model)?.model)
+        }
+        (None, None) => None,
+    };
+    if let Some(other) = other.filter(|other| other != model) {
+        let reason = format!("the bandit has the model `{model}`, but `{other}` is asked for");
+        return Err(Failure::in_file(path, reason));
+    }
+    let told = [
+        ("policy", arguments.policy.is_some()),
+        ("seed", arguments.seed.is_some()),
+        ("noise", arguments.noise.is_some()),
+        ("norm-bound", arguments.norm_bound.is_some()),
+        ("delta", arguments.delta.is_some()),
+        ("horizon", arguments.horizon.is_some()),
+        ("exploration-scale", arguments.exploration_scale.is_some()),
+        ("discount", arguments.discount.is_some()),
+        ("season", arguments.season.is_some()),
+        ("half-life", arguments.half_life.is_some()),
+        ("drift", arguments.drift.is_some()),
+        ("certificate", arguments.certificate.is_some()),
+    ];
+    for (flag, _) in told.into_iter().filter(|(_, told)| *told) {
+        eprintln!("truenorth: `--{flag}` is not used: {} has its own settings", path.display());
+    }
+    let counts = bandit.counts();
+    eprintln!(
+        "truenorth: goes on from {}: {} decisions, {} rewards, {} open",
+        path.display(),
+        counts.decisions,
+        counts.rewards,
+        counts.open
+    );
+    Ok(())
+}
+
+fn certificate(arguments: &Arguments, summary: Option<&Summary>) -> Result<Option<Certificate>, Failure> {
+    let Some(summary) = summary else { return Ok(None) };
+    if let Some(path) = &arguments.certificate {
+        return Ok(Some(truenorth_app::certificate::read(path, Some(&summary.names()), 1.0)?));
+    }
+    let drift = arguments.drift.map(|rho| Certificate::isotropic(summary.dimension(), rho));
+    Ok(drift.transpose()?)
+}
+
+/// What is asked for before the first line.
+fn prepare(arguments: &Arguments, summary: Option<&Summary>, bandit: &mut Bandit) -> Result<(), Failure> {
+    if let Some(path) = &arguments.add {
+        bandit::add_summary(bandit, &Summary::read(path)?)?;
+    }
+    if arguments.renew {
+        bandit.renew().map_err(Error::from)?;
+        eprintln!("truenorth: a new season begins");
+    }
+    if !arguments.learn.is_empty() {
+        let files = expand(&arguments.learn)?;
+        let like =
+            summary.cloned().unwrap_or_else(|| Summary::empty(Origin::events(), bandit.recipe().clone()));
+        let learned = bandit::learn_files(bandit, &files, &like)?;
+        eprintln!("truenorth: learned {learned} rows that others decided");
+    }
+    Ok(())
+}
+
+/// Lines of a stream, which need not be text.
+pub(crate) struct Lines<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    /// Number of the line that was read last, from 1.
+    pub(crate) number: u64,
+}
+
+/// How long a line may be, in bytes.
+const LONGEST: u64 = 64_000_000;
+
+impl<R: BufRead> Lines<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self { reader, buffer: Vec::new(), number: 0 }
+    }
+
+    /// The next line that is not blank, or why it cannot be read; none at the end.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Result<&str, String>>> {
+        loop {
+            self.buffer.clear();
+            self.number += 1;
+            if self.reader.by_ref().take(LONGEST).read_until(b'\n', &mut self.buffer)? == 0 {
+                return Ok(None);
+            }
+            if self.buffer.len() as u64 == LONGEST && self.buffer.last() != Some(&b'\n') {
+                self.reader.skip_until(b'\n')?;
+                return Ok(Some(Err(format!("the line is longer than {} MB", LONGEST / 1_000_000))));
+            }
+            if !self.buffer.trim_ascii().is_empty() {
+                break;
+            }
+        }
+        let text = std::str::from_utf8(self.buffer.trim_ascii());
+        Ok(Some(text.map_err(|error| {
+            format!("byte 0x{:02X} is not UTF-8 text", self.buffer.trim_ascii()[error.valid_up_to()])
+        })))
+    }
+}

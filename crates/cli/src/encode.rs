@@ -1,0 +1,104 @@
+//! `truenorth encode`: raw events in, rows of named features out.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use truenorth_features::{Encoder, Event, Joining, Rows};
+use truenorth_logs::{EventRows, Summary};
+
+use crate::decide::Lines;
+use crate::failure::Failure;
+use crate::summarize::{FormatChoice, format, warn};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The logs, as `truenorth summarize` wrote them
+    #[arg(value_name = "SUMMARY")]
+    summary: PathBuf,
+    /// Events; standard input unless named
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Format of the file: auto (by ending and content), csv, parquet, jsonl, arrow, vw, dsjson, obd or events
+    #[arg(long, default_value = "auto", value_parser = format)]
+    format: FormatChoice,
+}
+
+/// An event as a policy would see it.
+#[derive(Serialize)]
+struct Encoded {
+    actions: Vec<Row>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reward: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    id: String,
+    features: Map<String, Value>,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), Failure> {
+    let summary = Summary::read(&arguments.summary)?;
+    warn(summary.recipe());
+    // Features that were never logged join, as they do in a bandit.
+    let mut encoder = summary.encoder(Joining::Sharing(usize::MAX));
+    let mut rows = Rows::default();
+    let known = summary.features().len();
+    let mut write = |event: &Event, encoder: &mut Encoder| -> Result<(), String> {
+        encoder.rows(event, &mut rows).map_err(|error| error.to_string())?;
+        let encoded = encoded(event, &rows, encoder);
+        let line = serde_json::to_string(&encoded).map_err(|error| error.to_string())?;
+        writeln!(output, "{line}").map_err(|error| error.to_string())
+    };
+    if let Some(path) = &arguments.file {
+        for event in EventRows::open(path, arguments.format.0, &summary)? {
+            write(&event?, &mut encoder).map_err(|reason| Failure::in_file(path, reason))?;
+        }
+    } else {
+        let mut lines = Lines::new(io::stdin().lock());
+        let mut event = Event::default();
+        while let Some(line) = lines.next().map_err(Failure::Output)? {
+            let read = line.and_then(|line| event.read_json(line).map_err(|error| error.to_string()));
+            let place = format!("standard input, line {}", lines.number);
+            let wrong = |reason| truenorth_app::Error::input(&place, reason);
+            read.and_then(|()| write(&event, &mut encoder)).map_err(wrong)?;
+        }
+    }
+    let joined = &encoder.features()[known..];
+    if !joined.is_empty() {
+        let names: Vec<&str> = joined.iter().take(10).map(|feature| feature.name.as_str()).collect();
+        let more = if joined.len() > names.len() { ", ..." } else { "" };
+        eprintln!("truenorth: {} features were never logged: {}{more}", joined.len(), names.join(", "));
+    }
+    for (name, count) in encoder.unknown_fields() {
+        eprintln!("truenorth: the model has no use for field `{name}`, which came {count} times");
+    }
+    Ok(())
+}
+
+fn encoded(event: &Event, rows: &Rows, encoder: &Encoder) -> Encoded {
+    let row = |action: usize| {
+        let intercept = encoder.recipe().model.intercept;
+        let mut features = Map::new();
+        if intercept {
+            features.insert("intercept".to_owned(), 1.0.into());
+        }
+        for &(feature, value) in rows.row(action) {
+            let name = &encoder.features()[feature as usize].name;
+            // Values of a feature that comes twice add up.
+            let before = features.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+            features.insert(name.clone(), (before + value).into());
+        }
+        Row { id: event.id(action).to_owned(), features }
+    };
+    Encoded {
+        actions: (0..event.len()).map(row).collect(),
+        action: event.chosen.map(|action| event.id(action).to_owned()),
+        reward: event.reward,
+    }
+}
