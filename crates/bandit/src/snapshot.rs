@@ -99,7 +99,8 @@ impl State<'_> {
             && self.open.iter().all(|open| row(open))
             && self.rows <= policy.counts().rewards
             && self.reward_sum.is_finite()
-            && self.unknown.iter().all(|(_, count)| *count > 0);
+            && self.unknown.iter().all(|&(_, count)| count > 0 && is_count(count))
+            && [policy.counts().rounds, policy.counts().rewards, self.expired].into_iter().all(is_count);
         if sound { Ok(()) } else { Err(Error::damaged("its parts do not fit together")) }
     }
 }
@@ -112,4 +113,9 @@ fn rising(features: impl Iterator<Item = u32>, count: usize) -> bool {
         next = feature.saturating_add(1);
         fits
     })
+}
+
+/// Whether something can have happened so often. Counts go on by one, and must not end.
+fn is_count(count: u64) -> bool {
+    count < 1 << 53
 }
