@@ -6,7 +6,7 @@
 
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
-use crate::error::{Error, Result};
+use crate::error::{Error, Reason, Result};
 
 /// A symmetric positive definite matrix M and a radius ρ ≥ 0.
 ///
@@ -104,7 +104,7 @@ impl Certificate {
         check::length("the list of budgets", directions.len(), budgets.len())?;
         check_budgets(budgets)?;
         let Some(first) = directions.first() else {
-            return Err(Error::Missing { name: "directions", purpose: "for a certificate by directions" });
+            return Err(check::missing("directions", "for a certificate by directions"));
         };
         let dimension = first.len();
         for (i, direction) in directions.iter().enumerate() {
@@ -114,14 +114,14 @@ impl Certificate {
                 let product: f64 = direction.iter().zip(other).map(|(a, b)| a * b).sum();
                 let expected = if i == j { 1.0 } else { 0.0 };
                 if (product - expected).abs() > 1e-8 {
-                    return Err(Error::NotOrthonormal { first: j, second: i, product });
+                    return Err(Reason::NotOrthonormal { first: j, second: i, product }.into());
                 }
             }
         }
         let whole = directions.len() == dimension;
         if rest.is_none() && !whole {
             let purpose = "for the directions that no budget is given for";
-            return Err(Error::Missing { name: "rest", purpose });
+            return Err(check::missing("rest", purpose));
         }
         check_budgets(rest.as_slice())?;
         // The root of M⁻¹ is put together, not M: sums of 1/v² would lose the wide directions to
@@ -217,7 +217,7 @@ impl Certificate {
         let drift = self.vector("the drift", "drift entry", drift)?;
         // ‖Δ‖ in M = ‖N⁻ᵀΔ‖, since M⁻¹ = NᵀN.
         let solved = self.root.transpose().lu().solve(&drift).map(|solved| solved.norm());
-        solved.ok_or(Error::NotPositiveDefinite { what: "the certificate's matrix", eigenvalue: 0.0 })
+        solved.ok_or_else(|| check::indefinite("the certificate's matrix", 0.0))
     }
 
     /// Whether the certificate allows this drift, up to rounding.
@@ -249,7 +249,7 @@ impl Certificate {
 fn check_budgets(budgets: &[f64]) -> Result<()> {
     // Squares of budgets and their inverses must stay finite.
     budgets.iter().try_for_each(|&budget| {
-        check::range((1e-20..=1e20).contains(&budget), "budget", "between 1e-20 and 1e20", budget)
+        check::range((1e-20..=1e20).contains(&budget), "budget", "between 1e-20 and 1e20", budget).map(drop)
     })
 }
 
