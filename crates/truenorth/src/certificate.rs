@@ -58,18 +58,6 @@ impl TryFrom<Unchecked> for Certificate {
     }
 }
 
-/// One eigen-direction of a certificate: what it allows to drift there.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct DriftDirection {
-    /// Unit vector q.
-    pub direction: Vec<f64>,
-    /// Eigenvalue of M along q: large where drift is tightly bounded.
-    pub eigenvalue: f64,
-    /// Largest |qᵀ(θ_* - θ†)| that the certificate allows: ρ / √eigenvalue.
-    pub drift: f64,
-}
-
 impl Certificate {
     /// From a matrix M, row by row, and a radius ρ.
     pub fn from_matrix(matrix: &[f64], rho: f64) -> Result<Self> {
@@ -225,18 +213,16 @@ impl Certificate {
         Ok(self.norm(drift)? <= self.rho * (1.0 + 1e-12))
     }
 
-    /// The certificate explained along its eigen-directions, most drift first (appendix A).
-    pub fn directions(&self) -> Vec<DriftDirection> {
+    /// The eigenvalues of M with their unit vectors q, most drift first (appendix A): the certificate allows
+    /// `|qᵀ(θ_* - θ†)|` up to ρ / √eigenvalue.
+    pub fn directions(&self) -> Vec<(f64, Vec<f64>)> {
         // M⁻¹ = NᵀN: the right singular vectors of N are M's eigenvectors, the values 1/√eigenvalue.
         let svd = self.root.clone().svd(false, true);
         let vectors = svd.v_t.unwrap_or_else(|| Matrix::identity(self.dimension(), self.dimension()));
-        let direction = |j: usize| DriftDirection {
-            direction: vectors.row(j).iter().copied().collect(),
-            eigenvalue: svd.singular_values[j].powi(-2),
-            drift: self.rho * svd.singular_values[j],
-        };
-        let mut directions: Vec<_> = (0..self.dimension()).map(direction).collect();
-        directions.sort_by(|a, b| a.eigenvalue.total_cmp(&b.eigenvalue));
+        let vectors = vectors.row_iter().map(|q| q.iter().copied().collect());
+        let mut directions: Vec<_> =
+            svd.singular_values.iter().map(|value| value.powi(-2)).zip(vectors).collect();
+        directions.sort_by(|a: &(f64, _), b| a.0.total_cmp(&b.0));
         directions
     }
 
@@ -271,12 +257,11 @@ mod tests {
         let certificate = Certificate::new(Matrix::from_row_slice(2, 2, &[5.0, 4.0, 4.0, 5.0]), 3.0).unwrap();
         let directions = certificate.directions();
         // Eigenvalues 1 along (1, -1) and 9 along (1, 1): drifts 3 and 1.
-        assert!((directions[0].eigenvalue - 1.0).abs() < 1e-12 && (directions[0].drift - 3.0).abs() < 1e-12);
-        assert!((directions[0].direction[0] + directions[0].direction[1]).abs() < 1e-12);
-        assert!((directions[1].drift - 1.0).abs() < 1e-12);
-        for direction in directions {
-            let bound = certificate.bias_bound(&direction.direction).unwrap();
-            assert!((bound - direction.drift).abs() < 1e-12);
+        assert!((directions[0].0 - 1.0).abs() < 1e-12 && (directions[1].0 - 9.0).abs() < 1e-12);
+        assert!((directions[0].1[0] + directions[0].1[1]).abs() < 1e-12);
+        for ((_, direction), drift) in directions.into_iter().zip([3.0, 1.0]) {
+            let bound = certificate.bias_bound(&direction).unwrap();
+            assert!((bound - drift).abs() < 1e-12);
         }
     }
 

@@ -71,7 +71,7 @@ mod statistic;
 mod triangle;
 
 pub use branch::{ActionInterval, Branch, BranchInterval};
-pub use certificate::{Certificate, DriftDirection};
+pub use certificate::Certificate;
 pub use error::{Error, ErrorKind, Result};
 pub use explain::{Explanation, LayerExplanation};
 pub use features::FeatureView;
