@@ -87,7 +87,7 @@ pub(crate) fn keywords<'py>(py: Python<'py>, policy: &Policy) -> PyResult<Bound<
     keywords.set_item("pooling", plain(py, &data(serde_json::to_value(words.pooling))?)?)?;
     match words.certificate {
         Certification::Told if settings["certificate"].is_null() => {
-            keywords.set_item("certificate", "none")?
+            keywords.set_item("certificate", "none")?;
         }
         Certification::Told => {
             let told = policy.certificate().cloned().map(|inner| Certificate { inner });

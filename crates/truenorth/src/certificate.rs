@@ -297,8 +297,8 @@ mod tests {
                 (along / budget - 1.0).abs() < 1e-6 && (across / rest - 1.0).abs() < 1e-6,
                 "{along} {across}"
             );
-            let widest = &certificate.directions()[0];
-            assert!((widest.drift / scale / budget.max(rest) - 1.0).abs() < 1e-6);
+            let widest = certificate.directions()[0].0.sqrt().recip();
+            assert!((widest / budget.max(rest) - 1.0).abs() < 1e-6);
         }
     }
 
