@@ -138,9 +138,9 @@ impl Certificate {
 
     /// The eigen-directions of M, most drift first.
     fn directions<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let direction = |found: truenorth::DriftDirection| {
-            let vector = PyArray1::from_vec(py, found.direction);
-            python(py, "truenorth._decisions", "DriftDirection", (vector, found.eigenvalue, found.drift))
+        let direction = |(eigenvalue, vector): (f64, Vec<f64>)| {
+            let (vector, drift) = (PyArray1::from_vec(py, vector), self.inner.rho() / eigenvalue.sqrt());
+            python(py, "truenorth._decisions", "DriftDirection", (vector, eigenvalue, drift))
         };
         self.inner.directions().into_iter().map(direction).collect()
     }

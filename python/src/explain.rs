@@ -34,7 +34,5 @@ pub(crate) fn intervals<'py>(py: Python<'py>, found: &[ActionInterval]) -> PyRes
 
 /// The story of a decision.
 pub(crate) fn explanation<'py>(py: Python<'py>, story: &Explanation) -> PyResult<Bound<'py, PyAny>> {
-    let text = json(story)?;
-    let rules: Vec<String> = story.layers.iter().map(|layer| layer.rule.to_string()).collect();
-    python(py, "truenorth._explanations", "_explanation", (text, rules, story.to_string()))
+    python(py, "truenorth._explanations", "_explanation", (json(story)?, story.to_string()))
 }

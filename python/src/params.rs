@@ -3,13 +3,14 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde::Serialize;
 use serde::de::value::{Error as Unknown, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
-use truenorth::switches::{Certification, Switches};
-use truenorth::{Certificate as Told, Epochs, Explore, Settings};
+use serde_json::Value;
+use truenorth::{Certificate as Told, Explore, Policy};
+use truenorth_sim::switches::{Certification, Switches};
 
 use crate::certificate::Certificate;
+use crate::error::refused;
 
 /// Sets a switch by the name that commands and files use, if one is given.
 pub(crate) fn switch<T: DeserializeOwned>(name: &str, text: Option<&str>, value: &mut T) -> PyResult<()> {
@@ -46,13 +47,13 @@ pub(crate) fn certificate(value: &Bound<'_, PyAny>) -> PyResult<(Certification, 
     let rule = match (value.extract(), value.extract()) {
         (Ok("none"), _) => Certification::Told,
         (Ok("adaptive"), _) => Certification::Adaptive,
-        (Ok("learned"), _) => Certification::Learned(Epochs::Doubling),
+        (Ok("learned"), _) => Certification::Learned(None),
         (Ok(name), _) => {
             return Err(PyValueError::new_err(format!(
                 "`certificate` must be a Certificate, 'none', 'adaptive' or 'learned', but is {name:?}"
             )));
         }
-        (Err(_), Ok(starts)) => Certification::Learned(Epochs::Given(starts)),
+        (Err(_), Ok(starts)) => Certification::Learned(Some(starts)),
         (Err(_), Err(_)) => {
             let found = value.get_type();
             return Err(PyTypeError::new_err(format!(
@@ -63,42 +64,46 @@ pub(crate) fn certificate(value: &Bound<'_, PyAny>) -> PyResult<(Certification, 
     Ok((rule, None))
 }
 
-fn name(value: &impl Serialize) -> Option<String> {
-    serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
+/// A word, a number or nothing, as Python has it.
+fn plain<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::String(word) => word.into_pyobject(py)?.into_any(),
+        Value::Number(number) if number.is_u64() => number.as_u64().into_pyobject(py)?,
+        value => value.as_f64().into_pyobject(py)?,
+    })
 }
 
 /// The settings as the keywords that make the same policy, but for the logs.
-pub(crate) fn keywords<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'py, PyDict>> {
-    let words = Switches::from(settings.method.clone());
+pub(crate) fn keywords<'py>(py: Python<'py>, policy: &Policy) -> PyResult<Bound<'py, PyDict>> {
+    let data = |value: serde_json::Result<Value>| value.map_err(|error| refused(&error));
+    let settings = data(serde_json::to_value(policy.settings()))?;
+    let words = Switches::from(policy.method().clone());
     let keywords = PyDict::new(py);
-    keywords.set_item("dimension", settings.dimension)?;
-    keywords.set_item("horizon", settings.horizon)?;
-    keywords.set_item("noise", settings.noise)?;
-    keywords.set_item("norm_bound", settings.norm_bound)?;
-    keywords.set_item("ridge", settings.ridge)?;
-    keywords.set_item("delta", settings.delta)?;
-    keywords.set_item("schedule", settings.schedule.and_then(|schedule| name(&schedule)))?;
-    keywords.set_item("layering", name(&words.layering))?;
-    keywords.set_item("branches", name(&words.branches))?;
-    keywords.set_item("pooling", name(&words.pooling))?;
-    match (words.certificate, &settings.certificate) {
-        (Certification::Told, Some(told)) => {
-            keywords.set_item("certificate", Certificate { inner: told.clone() })?;
-        }
-        (Certification::Told, None) => keywords.set_item("certificate", "none")?,
-        (Certification::Adaptive, _) => keywords.set_item("certificate", "adaptive")?,
-        (Certification::Learned(Epochs::Doubling), _) => keywords.set_item("certificate", "learned")?,
-        (Certification::Learned(Epochs::Given(starts)), _) => keywords.set_item("certificate", starts)?,
+    for name in ["dimension", "horizon", "noise", "norm_bound", "ridge", "delta", "schedule"] {
+        keywords.set_item(name, plain(py, &settings[name])?)?;
     }
-    keywords.set_item("width", name(&words.width))?;
+    keywords.set_item("layering", plain(py, &data(serde_json::to_value(words.layering))?)?)?;
+    keywords.set_item("branches", plain(py, &data(serde_json::to_value(words.branches))?)?)?;
+    keywords.set_item("pooling", plain(py, &data(serde_json::to_value(words.pooling))?)?)?;
+    match words.certificate {
+        Certification::Told if settings["certificate"].is_null() => {
+            keywords.set_item("certificate", "none")?;
+        }
+        Certification::Told => {
+            let told = policy.certificate().cloned().map(|inner| Certificate { inner });
+            keywords.set_item("certificate", told)?;
+        }
+        Certification::Adaptive => keywords.set_item("certificate", "adaptive")?,
+        Certification::Learned(None) => keywords.set_item("certificate", "learned")?,
+        Certification::Learned(Some(starts)) => keywords.set_item("certificate", starts)?,
+    }
+    keywords.set_item("width", plain(py, &data(serde_json::to_value(words.width))?)?)?;
     match words.explore {
         Explore::Epsilon(epsilon) => keywords.set_item("explore", epsilon)?,
-        other => keywords.set_item("explore", name(&other))?,
+        other => keywords.set_item("explore", plain(py, &data(serde_json::to_value(other))?)?)?,
     }
-    keywords.set_item("seed", settings.seed)?;
-    keywords.set_item("exploration_scale", settings.exploration_scale)?;
-    keywords.set_item("discount", settings.discount)?;
-    keywords.set_item("season", settings.season)?;
-    keywords.set_item("half_life", settings.half_life)?;
+    for name in ["seed", "exploration_scale", "discount", "season", "half_life"] {
+        keywords.set_item(name, plain(py, &settings[name])?)?;
+    }
     Ok(keywords)
 }

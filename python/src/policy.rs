@@ -9,9 +9,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
-use truenorth::switches::Switches;
 use truenorth::{Actions, Decision, Observation, Preset, Schedule};
 use truenorth_app::Error;
+use truenorth_sim::switches::Switches;
 
 use crate::array::{Axis, Numbers, python};
 use crate::certificate::Certificate;
@@ -81,7 +81,7 @@ pub(crate) struct Policy {
 
 impl Policy {
     fn of(inner: truenorth::Policy) -> Self {
-        Self { dimension: inner.settings().dimension, inner: Mutex::new(inner) }
+        Self { dimension: inner.dimension(), inner: Mutex::new(inner) }
     }
 
     /// An error never leaves a policy half changed, so that a poisoned lock hides nothing.
@@ -134,30 +134,42 @@ impl Policy {
             let sentence = format!("`dimension` must be at most {MOST_FEATURES}, but is {dimension}");
             return Err(PyValueError::new_err(sentence).into());
         }
-        let mut settings = truenorth::Policy::builder(dimension).preset(preset);
-        let mut words = Switches::from(settings.method);
+        let mut words = Switches::from(preset.method());
         params::switch("layering", layering, &mut words.layering)?;
         params::switch("branches", branches, &mut words.branches)?;
         params::switch("pooling", pooling, &mut words.pooling)?;
+        let mut told = None;
         if let Some(value) = certificate {
-            (words.certificate, settings.certificate) = params::certificate(value)?;
+            (words.certificate, told) = params::certificate(value)?;
         }
         params::switch("width", width, &mut words.width)?;
         if let Some(value) = explore {
             words.explore = params::explore(value)?;
         }
-        settings.method = words.try_into()?;
-        (settings.horizon, settings.noise, settings.norm_bound) = (horizon, noise, norm_bound);
-        settings.ridge = ridge;
-        settings.delta = delta.unwrap_or(settings.delta);
+        let method = words.try_into()?;
         let mut kind = Schedule::Anytime;
         params::switch("schedule", schedule, &mut kind)?;
-        settings.schedule = schedule.map(|_| kind);
-        settings.seed = seed.unwrap_or(settings.seed);
-        settings.exploration_scale = exploration_scale.unwrap_or(settings.exploration_scale);
-        settings.discount = discount.unwrap_or(settings.discount);
-        (settings.season, settings.half_life) = (season, half_life);
-        settings.logs = logs.unwrap_or(settings.logs);
+        let mut settings = truenorth::Policy::builder(dimension)
+            .method(method)
+            .certificate(told)
+            .horizon(horizon)
+            .noise(noise)
+            .norm_bound(norm_bound)
+            .ridge(ridge)
+            .schedule(schedule.map(|_| kind))
+            .exploration_scale(exploration_scale.unwrap_or(preset.exploration_scale()))
+            .season(season)
+            .half_life(half_life)
+            .seed(seed.unwrap_or(0));
+        if let Some(delta) = delta {
+            settings = settings.delta(delta);
+        }
+        if let Some(discount) = discount {
+            settings = settings.discount(discount);
+        }
+        if let Some(logs) = logs {
+            settings = settings.logs(logs);
+        }
         Ok(Self::of(settings.build()?))
     }
 
@@ -395,7 +407,7 @@ impl Policy {
     /// The parameters it was made from, by the names of the keywords.
     #[getter]
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        params::keywords(py, self.lock(py).settings())
+        params::keywords(py, &self.lock(py))
     }
 
     /// Number of features.
@@ -489,11 +501,11 @@ impl Policy {
 
     fn __repr__(&self, py: Python<'_>) -> String {
         let policy = self.lock(py);
-        let (settings, counts) = (policy.settings(), policy.counts());
+        let counts = policy.counts();
         format!(
             "Policy(dimension={}, logged rows={}, rounds={}, rewards={})",
-            settings.dimension,
-            settings.logs.count(),
+            policy.dimension(),
+            policy.logs().count(),
             counts.rounds,
             counts.rewards
         )

@@ -95,8 +95,8 @@ def _parts(interval: BranchInterval | None) -> str:
     return f"{_number(interval.mean)} ± {_number(interval.statistical)}{bias}"
 
 
-def _explanation(text: str, rules: list[str], shown: str) -> Explanation:
-    """From the native part's JSON, the words for its rules, and its table."""
+def _explanation(text: str, shown: str) -> Explanation:
+    """From the native part's JSON, and its table."""
     story: dict[str, Any] = json.loads(text)
 
     def branch(found: dict[str, float] | None) -> BranchInterval | None:
@@ -109,8 +109,8 @@ def _explanation(text: str, rules: list[str], shown: str) -> Explanation:
 
     layers = tuple(
         LayerExplanation(
-            layer["layer"], rule, tuple(map(interval, layer["actions"])), tuple(layer["eliminated"])
+            layer["layer"], layer["rule"], tuple(map(interval, layer["actions"])), tuple(layer["eliminated"])
         )
-        for layer, rule in zip(story["layers"], rules)
+        for layer in story["layers"]
     )
     return Explanation(story["round"], story["action"], layers, shown)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 use serde::Serialize;
-use truenorth::{Certificate, FeatureView, Policy, Preset, RidgeStatistic, Settings};
+use truenorth::{Certificate, FeatureView, Method, Policy, Preset, RidgeStatistic, Settings};
 use truenorth_features::Feature;
 use truenorth_logs::{self as logs, Alike, Plan, Table};
 use truenorth_sim::{RecordedOutcome, Recording, Summary};
@@ -105,6 +105,8 @@ pub struct Contest {
 pub struct Entry {
     /// Its name.
     pub name: String,
+    /// How it decides.
+    pub method: Method,
     /// What it is made from.
     pub settings: Settings,
 }
@@ -320,9 +322,8 @@ impl Contest {
             let fail = |error| truenorth_sim::Error::InPolicy { name: policy.to_owned(), error };
             let mut settings = Policy::builder(self.names.len()).preset(preset).logs(self.logs.clone());
             settings = settings.horizon(self.recording.rounds.len() as u64);
-            settings = settings.discount(told.discount);
-            settings.noise = told.noise;
-            settings.norm_bound = told.norm_bound.map(|bound| bound * self.unit);
+            settings = settings.discount(told.discount).noise(told.noise);
+            settings = settings.norm_bound(told.norm_bound.map(|bound| bound * self.unit));
             if preset.needs_certificate() {
                 let drift = told.drift.as_ref().ok_or(Error::NotTold { policy })?;
                 settings = settings.certificate(self.certificate(drift)?);
@@ -337,11 +338,11 @@ impl Contest {
             let alike = own == 0.0 || preset == Preset::OfflineOnly;
             for &scale in if alike { &[1.0][..] } else { &told.scales } {
                 settings = settings.exploration_scale(own * scale);
-                settings.clone().build().map_err(fail)?;
+                let method = settings.clone().build().map_err(fail)?.method().clone();
                 #[expect(clippy::float_cmp, reason = "1 as it was given, or by default")]
                 let name = if scale == 1.0 { policy.to_owned() } else { format!("{policy} x{scale}") };
                 if entries.iter().all(|entry| entry.name != name) {
-                    entries.push(Entry { name, settings: settings.clone() });
+                    entries.push(Entry { name, method, settings: settings.clone() });
                 }
             }
         }
@@ -391,7 +392,7 @@ impl Contest {
                 seconds: outcomes.iter().map(|outcome| outcome.seconds).sum::<f64>() / orders,
                 rewards: outcomes.iter().map(|outcome| outcome.mean_reward).collect(),
                 curve: (0..points.len()).map(|point| over(&|outcome| outcome.gained[point])).collect(),
-                features: outcomes[0].features.iter().map(|view| view.in_units(self.unit)).collect(),
+                features: outcomes[0].features.iter().map(|&view| in_units(view, self.unit)).collect(),
             }
         };
         let played = played.chunks(usize::try_from(seeds).unwrap_or(usize::MAX));
@@ -404,4 +405,13 @@ impl Contest {
             points,
         })
     }
+}
+
+/// What was learned about a feature whose values are multiplied by `unit`: its coefficient is divided by it.
+fn in_units(mut view: FeatureView, unit: f64) -> FeatureView {
+    view.estimate /= unit;
+    view.coverage *= unit * unit;
+    view.drift = view.drift.map(|drift| drift / unit);
+    view.stderr = view.stderr.map(|stderr| stderr / unit);
+    view
 }

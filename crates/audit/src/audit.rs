@@ -1,6 +1,6 @@
 //! The audit: all parts put together.
 
-use truenorth::{Error, Result, RidgeStatistic};
+use truenorth::{Result, RidgeStatistic, check};
 
 use crate::advice::advice;
 use crate::drift::{Comparison, Family};
@@ -45,7 +45,9 @@ pub fn audit(
     pilot: Option<&Pilot>,
     options: &Options,
 ) -> Result<Audit> {
-    check(logs, names, scale, options)?;
+    check::length("the list of names", logs.dimension(), names.len())?;
+    check::positive("scale", scale)?;
+    options.check()?;
     let dimension = logs.dimension();
     let live = pilot.map(|pilot| Live::of(pilot, dimension)).transpose()?;
     let sums = live.as_ref().map(|live| &live.sums);
@@ -131,20 +133,4 @@ pub fn audit(
     audit.verdict = verdict(&audit);
     audit.advice = advice(&audit, &fit, live_fit.as_ref(), &columns);
     Ok(audit)
-}
-
-fn check(logs: &RidgeStatistic, names: &[String], scale: f64, options: &Options) -> Result<()> {
-    if names.len() != logs.dimension() {
-        let (expected, found) = (logs.dimension(), names.len());
-        return Err(Error::Length { what: "the list of names", expected, found });
-    }
-    let within = |name, range, value: f64, fits: bool| {
-        if fits { Ok(()) } else { Err(Error::Parameter { name, range, value }) }
-    };
-    within("scale", "at least 1e-50 and at most 1e50", scale, (1e-50..=1e50).contains(&scale))?;
-    let Options { level, margin, drift, .. } = *options;
-    within("level", "strictly between 0 and 1", level, level > 0.0 && level < 1.0)?;
-    within("margin", "at least 0 and at most 1e50", margin, (0.0..=1e50).contains(&margin))?;
-    let drift = drift.unwrap_or(0.0);
-    within("drift", "at least 0 and at most 1e50", drift, (0.0..=1e50).contains(&drift))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use truenorth::{Error, Result, RidgeStatistic};
+use truenorth::{Result, RidgeStatistic, check};
 
 use crate::view::Pilot;
 
@@ -25,14 +25,15 @@ pub(crate) struct Rows<'a> {
 
 impl<'a> Live<'a> {
     pub(crate) fn of(pilot: &'a Pilot, dimension: usize) -> Result<Self> {
-        let equal = |what, expected, found| {
-            if expected == found { Ok(()) } else { Err(Error::Length { what, expected, found }) }
-        };
         match pilot {
             Pilot::Rows { features, rewards, rounds } => {
-                equal("the pilot's features", rewards.len() * dimension, features.len())?;
+                check::length("the pilot's features", rewards.len() * dimension, features.len())?;
                 let rounds = rounds.as_deref();
-                equal("the pilot's rounds", rewards.len(), rounds.map_or(rewards.len(), <[usize]>::len))?;
+                check::length(
+                    "the pilot's rounds",
+                    rewards.len(),
+                    rounds.map_or(rewards.len(), <[usize]>::len),
+                )?;
                 let mut sums = RidgeStatistic::new(dimension)?;
                 for (features, &reward) in features.chunks_exact(dimension).zip(rewards) {
                     sums.observe(features, reward)?;
@@ -42,7 +43,7 @@ impl<'a> Live<'a> {
                 Ok(Self { sums, rows: Some(Rows { features, rewards, rounds }), independent })
             }
             Pilot::Statistic(sums) => {
-                equal("the pilot's moment", dimension, sums.dimension())?;
+                check::length("the pilot's moment", dimension, sums.dimension())?;
                 Ok(Self { sums: sums.clone(), rows: None, independent: sums.count() })
             }
         }

@@ -4,7 +4,7 @@
 //! 0.1 for every unit of the column.
 
 use serde::Serialize;
-use truenorth::RidgeStatistic;
+use truenorth::{RidgeStatistic, check};
 
 /// The live data to test the logs with, features scaled as the logs' are.
 #[derive(Debug, Clone)]
@@ -38,6 +38,15 @@ pub struct Options {
     pub actions: usize,
     /// C_SL of the online fallback, which the paper leaves open.
     pub constant: f64,
+}
+
+impl Options {
+    /// Whether every number is in its range.
+    pub fn check(&self) -> truenorth::Result<()> {
+        check::probability("level", self.level)?;
+        check::at_least_zero("margin", self.margin)?;
+        check::at_least_zero("drift", self.drift.unwrap_or(0.0)).map(drop)
+    }
 }
 
 impl Default for Options {

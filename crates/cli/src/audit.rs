@@ -119,10 +119,9 @@ fn audited(arguments: &Arguments, summary: &Summary) -> Result<Audited, Failure>
     // The theory would leave its bounds out without a word.
     let bounded = FallbackParams { horizon, actions, dimension: 1, delta_online: 0.5, constant };
     OnlineFallback::new(bounded)?;
+    options.check()?;
     let audited = audit(summary, pilot.map(source), &options).map_err(|error| match error {
-        Error::Core(error) if !matches!(error, truenorth::Error::Parameter { .. }) => {
-            Failure::in_file(&arguments.summary, error)
-        }
+        Error::Core(error) => Failure::in_file(&arguments.summary, error),
         error => error.into(),
     })?;
     if let Some(path) = pilot {

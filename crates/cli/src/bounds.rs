@@ -127,8 +127,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             let told = certificate::read(file, Some(&names), scale)?;
             let logs = summary.statistic().map_err(|error| Failure::in_file(path, error))?;
             let mut settings = Policy::builder(names.len()).preset(Preset::EllipsoidalMinUcb);
-            settings = settings.horizon(*horizon).certificate(told).logs(logs);
-            (settings.noise, settings.norm_bound) = (*noise, norm_bound.map(|bound| bound / scale));
+            settings = settings.horizon(*horizon).certificate(told).logs(logs).noise(*noise);
+            settings = settings.norm_bound(norm_bound.map(|bound| bound / scale));
             ("summary", path.clone(), settings, *actions, "there is no bound for these logs")
         }
     };

@@ -63,9 +63,8 @@ fn panels() -> truenorth::Result<Vec<EllipsesPanel>> {
 }
 
 fn panel(policy: &Policy, certificate: &Certificate, round: usize) -> truenorth::Result<EllipsesPanel> {
-    let settings = policy.settings();
-    let live = Offline::new(policy.layers()[0].data, settings.ridge.unwrap_or(1.0))?;
-    let live_radius = live.radius(policy.noise(), policy.norm_bound(), settings.delta / 3.0);
+    let live = Offline::new(policy.layers()[0].data, policy.ridge())?;
+    let live_radius = live.radius(policy.noise(), policy.norm_bound(), policy.delta() / 3.0);
     let (logs, radius) = (policy.offline(), policy.offline_radius());
     // A certificate that allows no drift leaves the ellipse of the regression alone.
     let still = certificate.clone().with_radius(0.0)?;

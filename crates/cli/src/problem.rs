@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
-use truenorth::switches::{Branches, Certification, Layering, Switches, Width};
-use truenorth::{Certificate, Epochs, Explore, Method, Policy, Pooling, RidgeStatistic, Schedule, Settings};
+use truenorth::{Certificate, Explore, Method, Policy, Pooling, RidgeStatistic, Schedule, Settings};
 use truenorth_app::{Error, certificate};
 use truenorth_audit::square_matrix;
 use truenorth_logs::{Batches, Problem, Selection};
+use truenorth_sim::switches::{Branches, Certification, Layering, Switches, Width};
 
 use crate::failure::Failure;
 
@@ -92,7 +92,7 @@ pub(crate) fn read_settings(folder: &Path) -> Result<Settings, Failure> {
             told = Some(Certificate::from_matrix(&matrix, rho).map_err(wrong)?);
         }
         Some(CertificateEntry::Switch(CertificateSwitch::Learned { epochs })) => {
-            rule = Certification::Learned(epochs.map_or(Epochs::Doubling, Epochs::Given));
+            rule = Certification::Learned(epochs);
         }
         Some(CertificateEntry::Switch(CertificateSwitch::Adaptive)) => rule = Certification::Adaptive,
     }
@@ -104,16 +104,17 @@ pub(crate) fn read_settings(folder: &Path) -> Result<Settings, Failure> {
         width: problem.width.unwrap_or(Width::Confidence),
         explore: problem.explore.unwrap_or(Explore::Ucb),
     });
-    let mut settings = Policy::builder(logs.dimension()).method(method.map_err(wrong)?).logs(logs);
-    settings = settings
+    let settings = Policy::builder(logs.dimension()).method(method.map_err(wrong)?).logs(logs);
+    Ok(settings
+        .certificate(told)
         .horizon(problem.horizon)
         .noise(problem.noise)
         .norm_bound(problem.norm_bound)
-        .ridge(problem.ridge);
-    settings = settings.delta(problem.delta).seed(problem.seed.unwrap_or(0));
-    settings = settings.exploration_scale(problem.exploration_scale.unwrap_or(1.0));
-    (settings.schedule, settings.certificate) = (problem.schedule, told);
-    Ok(settings)
+        .ridge(problem.ridge)
+        .delta(problem.delta)
+        .schedule(problem.schedule)
+        .exploration_scale(problem.exploration_scale.unwrap_or(1.0))
+        .seed(problem.seed.unwrap_or(0)))
 }
 
 /// Reads the logs, which may have no rows: feature columns in their order, and one column named `reward`.

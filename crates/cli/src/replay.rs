@@ -69,7 +69,7 @@ fn features(round: &Round, dimension: usize) -> Result<Vec<f64>, String> {
 }
 
 fn play(policy: &mut Policy, round: &Round) -> Result<Line, String> {
-    let dimension = policy.settings().dimension;
+    let dimension = policy.dimension();
     let features = features(round, dimension)?;
     let wrong = |error: truenorth::Error| error.to_string();
     let actions = Actions::new(&features, dimension).map_err(wrong)?;

@@ -270,7 +270,7 @@ impl Seen {
                 Kind::Category => 10 * self.levels.len().min(LOOKED_AT) > 9 * self.looked_at,
                 Kind::Number => self.increasing.is_some(),
             };
-        by_values || NAMES.contains(&last.as_str()) && (self.texts > 0 || many && self.increasing.is_some())
+        by_values || NAMES.contains(&last.as_str()) && self.levels.len() > MOST_LEVELS
     }
 
     /// Where bins end, or a spline has its knots: quantiles, each once.

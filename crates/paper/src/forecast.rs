@@ -50,12 +50,11 @@ impl Forecast {
     /// For policies that are told a certificate; a learned one is not known before play. `constant` is C_SL.
     pub fn of(policy: &Policy, actions: usize, constant: f64) -> Result<Option<Self>> {
         let Some(certificate) = told_certificate(policy) else { return Ok(None) };
-        let settings = policy.settings();
         let fallback = FallbackParams {
-            horizon: settings.horizon.unwrap_or(1),
+            horizon: policy.horizon().unwrap_or(1),
             actions,
-            dimension: settings.dimension,
-            delta_online: settings.delta / 3.0,
+            dimension: policy.dimension(),
+            delta_online: policy.delta() / 3.0,
             constant,
         };
         let (matrix, rho) = (certificate.matrix(), certificate.rho());
@@ -70,8 +69,8 @@ pub fn is_bounded(policy: &Policy) -> bool {
 }
 
 fn bounded(policy: &Policy) -> Option<&Intervals> {
-    let Method::Layered(intervals) = &policy.settings().method else { return None };
-    let wide = policy.settings().exploration_scale >= 1.0;
+    let Method::Layered(intervals) = policy.method() else { return None };
+    let wide = policy.exploration_scale() >= 1.0;
     let spoken_of = matches!(intervals, Intervals::Online | Intervals::Pooled { pooling: Pooling::Full, .. });
     (wide && spoken_of).then_some(intervals)
 }
@@ -84,7 +83,7 @@ pub(crate) fn told_certificate(policy: &Policy) -> Option<&Certificate> {
 
 /// Whether the certificate changes with the epochs of the run.
 pub(crate) fn is_learned(policy: &Policy) -> bool {
-    let (Method::Layered(intervals) | Method::Flat(intervals)) = &policy.settings().method else {
+    let (Method::Layered(intervals) | Method::Flat(intervals)) = policy.method() else {
         return false;
     };
     matches!(intervals, Intervals::Pooled { drift: Drift::Learned(_), .. })
@@ -94,7 +93,7 @@ pub(crate) fn is_learned(policy: &Policy) -> bool {
 /// (Corollary 4).
 pub(crate) fn radius(policy: &Policy) -> PooledRadius {
     let offline_radius = match bounded(policy) {
-        Some(Intervals::Online) => policy.settings().ridge.unwrap_or(1.0).sqrt() * policy.norm_bound(),
+        Some(Intervals::Online) => policy.ridge().sqrt() * policy.norm_bound(),
         _ => policy.offline_radius(),
     };
     PooledRadius { offline_radius, noise: policy.noise(), delta_pool_min: policy.layer_delta() }

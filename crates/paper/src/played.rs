@@ -1,6 +1,6 @@
 //! A run as the theorems see it: what they ask of a policy is added up while it plays.
 
-use truenorth::{Certificate, Error, Offline, Policy, RidgeStatistic};
+use truenorth::{Certificate, Offline, Policy, RidgeStatistic, check};
 use truenorth_sim::{Observer, Result, Step};
 
 use crate::forecast::{is_bounded, is_learned, radius, told_certificate};
@@ -40,9 +40,9 @@ impl PathObserver {
         let Some(certificate) = learned.filter(|&learned| self.certificate.as_ref() != Some(learned)) else {
             return Ok(());
         };
-        let mut live = RidgeStatistic::new(policy.settings().dimension)?;
+        let mut live = RidgeStatistic::new(policy.dimension())?;
         policy.layers().iter().try_for_each(|layer| live.merge(layer.data))?;
-        let online = Offline::new(&live, policy.settings().ridge.unwrap_or(1.0))?;
+        let online = Offline::new(&live, policy.ridge())?;
         let alignment = learned_alignment(policy.offline().precision(), online.precision())?;
         self.epochs.push(LearnedEpoch { rounds: 0, radius: certificate.rho(), alignment, routed: 0.0 });
         self.certificate = Some(certificate.clone());
@@ -60,7 +60,7 @@ impl Observer for PathObserver {
         }
         if step.choice.bias > 0.0 {
             // ρψ as the theorems have it, without the factor that a user may put on it.
-            let bias = step.choice.bias / step.policy.settings().exploration_scale;
+            let bias = step.choice.bias / step.policy.exploration_scale();
             self.routed_bias += bias;
             if let Some(epoch) = self.epochs.last_mut() {
                 epoch.routed += bias / epoch.radius;
@@ -86,8 +86,7 @@ impl Observer for PathObserver {
 /// the theorems do not speak of.
 pub fn path(policy: &Policy) -> truenorth::Result<PooledPath> {
     if !is_bounded(policy) {
-        let first = "a regret bound";
-        return Err(Error::Incompatible { first, second: "a policy that is not layered with full pooling" });
+        return Err(check::incompatible("a regret bound", "a policy that is not layered with full pooling"));
     }
     let layers: Vec<_> = policy
         .layers()

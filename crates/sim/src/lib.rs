@@ -15,6 +15,7 @@ mod ranges;
 mod recorded;
 mod results;
 mod runner;
+pub mod switches;
 mod world;
 
 pub use error::{Error, Result};

@@ -1,10 +1,10 @@
 //! Policies of an experiment: a preset, what is changed in it, and which certificate it is told.
 
 use serde::Deserialize;
-use truenorth::switches::{Certification, Switches};
-use truenorth::{Certificate, Epochs, Policy, Preset, RidgeStatistic, Schedule};
+use truenorth::{Certificate, Policy, Preset, RidgeStatistic, Schedule};
 
 use crate::panel::Panel;
+use crate::switches::{Certification, Switches};
 use crate::world::dot;
 
 /// Smallest budget of a coordinate: a certificate cannot forbid drift altogether.
@@ -82,7 +82,7 @@ impl PolicySpec {
     pub(crate) fn policy(&self, told: &Told<'_>) -> truenorth::Result<Policy> {
         let (rule, certificate) = match (&self.given, self.certificate) {
             (Some(given), _) => (Certification::Told, Some(given.clone())),
-            (None, Some(CertificateKind::Learned)) => (Certification::Learned(Epochs::Doubling), None),
+            (None, Some(CertificateKind::Learned)) => (Certification::Learned(None), None),
             (None, Some(CertificateKind::Adaptive)) => (Certification::Adaptive, None),
             (None, Some(CertificateKind::Trivial)) => (Certification::Told, None),
             (None, None) if self.switches.certificate != Certification::Told => {
@@ -92,14 +92,19 @@ impl PolicySpec {
         };
         let switches = Switches { certificate: rule, ..self.switches.clone() };
         let panel = told.panel;
-        let mut settings = Policy::builder(told.live.len()).method(switches.try_into()?);
-        settings = settings.horizon(panel.horizon).ridge(panel.ridge).delta(panel.delta).seed(told.seed);
-        settings.noise = self.told.then_some(panel.world.noise);
-        settings.norm_bound = self.told.then_some(told.norm_bound);
-        settings.schedule = self.schedule;
-        settings.exploration_scale = self.exploration_scale;
-        settings.certificate = certificate;
-        settings.logs(told.logs.clone()).build()
+        let settings = Policy::builder(told.live.len()).method(switches.try_into()?);
+        settings
+            .logs(told.logs.clone())
+            .certificate(certificate)
+            .horizon(panel.horizon)
+            .noise(self.told.then_some(panel.world.noise))
+            .norm_bound(self.told.then_some(told.norm_bound))
+            .ridge(panel.ridge)
+            .delta(panel.delta)
+            .schedule(self.schedule)
+            .exploration_scale(self.exploration_scale)
+            .seed(told.seed)
+            .build()
     }
 }
 

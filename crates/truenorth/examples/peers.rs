@@ -109,7 +109,7 @@ fn settings(
 ) -> truenorth::Result<Settings> {
     let mut settings = Policy::builder(dimension).preset(preset).noise(0.1).norm_bound(1.0).horizon(horizon);
     if !matches!(preset, Preset::LinUcb | Preset::Oful | Preset::SupLinUcb) {
-        settings.logs = logs;
+        settings = settings.logs(logs);
     }
     if preset == Preset::EllipsoidalMinUcb {
         settings = settings.certificate(Certificate::isotropic(dimension, 0.5)?);

@@ -2,7 +2,7 @@
 
 use crate::branch::BranchInterval;
 use crate::certificate::Certificate;
-use crate::error::{Error, Result};
+use crate::error::{Reason, Result};
 use crate::explain::PlayRule;
 use crate::policy::{Played, Turn};
 use crate::score::Scoreboard;
@@ -43,7 +43,7 @@ pub(crate) fn arm(action: usize, features: &[f64]) -> Result<usize> {
     let arm = features.iter().position(|&feature| feature == 1.0);
     match arm {
         Some(arm) if features.iter().filter(|&&feature| feature != 0.0).count() == 1 => Ok(arm),
-        _ => Err(Error::NotAnArm { action }),
+        _ => Err(Reason::NotAnArm { action }.into()),
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
     fn only_unit_vectors_are_arms() {
         assert_eq!(arm(0, &[0.0, 1.0, 0.0]), Ok(1));
         for wrong in [[0.0, 0.0], [1.0, 1.0], [0.5, 0.0], [1.0, -1.0]] {
-            assert_eq!(arm(7, &wrong), Err(Error::NotAnArm { action: 7 }));
+            assert_eq!(arm(7, &wrong), Err(Reason::NotAnArm { action: 7 }.into()));
         }
     }
 }

@@ -48,12 +48,12 @@ impl BranchInterval {
     }
 
     /// Upper end.
-    pub fn ucb(&self) -> f64 {
+    pub(crate) fn ucb(&self) -> f64 {
         self.mean + (self.statistical + self.bias)
     }
 
     /// Lower end.
-    pub fn lcb(&self) -> f64 {
+    pub(crate) fn lcb(&self) -> f64 {
         self.mean - (self.statistical + self.bias)
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
-use crate::error::{Error, Result};
+use crate::error::{Error, Reason, Result};
 
 /// A symmetric positive definite matrix M and a radius ρ ≥ 0.
 ///
@@ -58,18 +58,6 @@ impl TryFrom<Unchecked> for Certificate {
     }
 }
 
-/// One eigen-direction of a certificate: what it allows to drift there.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct DriftDirection {
-    /// Unit vector q.
-    pub direction: Vec<f64>,
-    /// Eigenvalue of M along q: large where drift is tightly bounded.
-    pub eigenvalue: f64,
-    /// Largest |qᵀ(θ_* - θ†)| that the certificate allows: ρ / √eigenvalue.
-    pub drift: f64,
-}
-
 impl Certificate {
     /// From a matrix M, row by row, and a radius ρ.
     pub fn from_matrix(matrix: &[f64], rho: f64) -> Result<Self> {
@@ -104,7 +92,7 @@ impl Certificate {
         check::length("the list of budgets", directions.len(), budgets.len())?;
         check_budgets(budgets)?;
         let Some(first) = directions.first() else {
-            return Err(Error::Missing { name: "directions", purpose: "for a certificate by directions" });
+            return Err(check::missing("directions", "for a certificate by directions"));
         };
         let dimension = first.len();
         for (i, direction) in directions.iter().enumerate() {
@@ -114,14 +102,14 @@ impl Certificate {
                 let product: f64 = direction.iter().zip(other).map(|(a, b)| a * b).sum();
                 let expected = if i == j { 1.0 } else { 0.0 };
                 if (product - expected).abs() > 1e-8 {
-                    return Err(Error::NotOrthonormal { first: j, second: i, product });
+                    return Err(Reason::NotOrthonormal { first: j, second: i, product }.into());
                 }
             }
         }
         let whole = directions.len() == dimension;
         if rest.is_none() && !whole {
             let purpose = "for the directions that no budget is given for";
-            return Err(Error::Missing { name: "rest", purpose });
+            return Err(check::missing("rest", purpose));
         }
         check_budgets(rest.as_slice())?;
         // The root of M⁻¹ is put together, not M: sums of 1/v² would lose the wide directions to
@@ -237,7 +225,7 @@ impl Certificate {
         let drift = self.vector("the drift", "drift entry", drift)?;
         // ‖Δ‖ in M = ‖N⁻ᵀΔ‖, since M⁻¹ = NᵀN.
         let solved = self.root.transpose().lu().solve(&drift).map(|solved| solved.norm());
-        solved.ok_or(Error::NotPositiveDefinite { what: "the certificate's matrix", eigenvalue: 0.0 })
+        solved.ok_or_else(|| check::indefinite("the certificate's matrix", 0.0))
     }
 
     /// Whether the certificate allows this drift, up to rounding.
@@ -245,18 +233,16 @@ impl Certificate {
         Ok(self.norm(drift)? <= self.rho * (1.0 + 1e-12))
     }
 
-    /// The certificate explained along its eigen-directions, most drift first (appendix A).
-    pub fn directions(&self) -> Vec<DriftDirection> {
+    /// The eigenvalues of M with their unit vectors q, most drift first (appendix A): the certificate allows
+    /// `|qᵀ(θ_* - θ†)|` up to ρ / √eigenvalue.
+    pub fn directions(&self) -> Vec<(f64, Vec<f64>)> {
         // M⁻¹ = NᵀN: the right singular vectors of N are M's eigenvectors, the values 1/√eigenvalue.
         let svd = self.root.clone().svd(false, true);
         let vectors = svd.v_t.unwrap_or_else(|| Matrix::identity(self.dimension(), self.dimension()));
-        let direction = |j: usize| DriftDirection {
-            direction: vectors.row(j).iter().copied().collect(),
-            eigenvalue: svd.singular_values[j].powi(-2),
-            drift: self.rho * svd.singular_values[j],
-        };
-        let mut directions: Vec<_> = (0..self.dimension()).map(direction).collect();
-        directions.sort_by(|a, b| a.eigenvalue.total_cmp(&b.eigenvalue));
+        let vectors = vectors.row_iter().map(|q| q.iter().copied().collect());
+        let mut directions: Vec<_> =
+            svd.singular_values.iter().map(|value| value.powi(-2)).zip(vectors).collect();
+        directions.sort_by(|a: &(f64, _), b| a.0.total_cmp(&b.0));
         directions
     }
 
@@ -269,7 +255,7 @@ impl Certificate {
 fn check_budgets(budgets: &[f64]) -> Result<()> {
     // Squares of budgets and their inverses must stay finite.
     budgets.iter().try_for_each(|&budget| {
-        check::range((1e-20..=1e20).contains(&budget), "budget", "between 1e-20 and 1e20", budget)
+        check::range((1e-20..=1e20).contains(&budget), "budget", "between 1e-20 and 1e20", budget).map(drop)
     })
 }
 
@@ -291,12 +277,11 @@ mod tests {
         let certificate = Certificate::new(Matrix::from_row_slice(2, 2, &[5.0, 4.0, 4.0, 5.0]), 3.0).unwrap();
         let directions = certificate.directions();
         // Eigenvalues 1 along (1, -1) and 9 along (1, 1): drifts 3 and 1.
-        assert!((directions[0].eigenvalue - 1.0).abs() < 1e-12 && (directions[0].drift - 3.0).abs() < 1e-12);
-        assert!((directions[0].direction[0] + directions[0].direction[1]).abs() < 1e-12);
-        assert!((directions[1].drift - 1.0).abs() < 1e-12);
-        for direction in directions {
-            let bound = certificate.bias_bound(&direction.direction).unwrap();
-            assert!((bound - direction.drift).abs() < 1e-12);
+        assert!((directions[0].0 - 1.0).abs() < 1e-12 && (directions[1].0 - 9.0).abs() < 1e-12);
+        assert!((directions[0].1[0] + directions[0].1[1]).abs() < 1e-12);
+        for ((_, direction), drift) in directions.into_iter().zip([3.0, 1.0]) {
+            let bound = certificate.bias_bound(&direction).unwrap();
+            assert!((bound - drift).abs() < 1e-12);
         }
     }
 
@@ -332,8 +317,8 @@ mod tests {
                 (along / budget - 1.0).abs() < 1e-6 && (across / rest - 1.0).abs() < 1e-6,
                 "{along} {across}"
             );
-            let widest = &certificate.directions()[0];
-            assert!((widest.drift / scale / budget.max(rest) - 1.0).abs() < 1e-6);
+            let widest = certificate.directions()[0].0.sqrt().recip();
+            assert!((widest / budget.max(rest) - 1.0).abs() < 1e-6);
         }
     }
 

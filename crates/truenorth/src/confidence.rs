@@ -14,10 +14,10 @@
 use crate::branch::{Branch, Radius};
 use crate::certificate::Certificate;
 use crate::dense::{self, Matrix};
-use crate::error::{Error, Result};
+use crate::error::{Reason, Result};
 use crate::explain::{LayerExplanation, PlayRule};
 use crate::given::Given;
-use crate::learned::{grown_certificate, learn_certificate};
+use crate::learned::{Epochs, grown_certificate, learn_certificate};
 use crate::offline::ridge_radius;
 use crate::policy::{LayerView, Played, Turn};
 use crate::precision::Precision;
@@ -99,7 +99,7 @@ impl Confidence {
                 let actions: Vec<_> = board.intervals().collect();
                 let eliminated = actions.iter().filter(|interval| !survives(interval.ucb));
                 let eliminated = eliminated.map(|interval| interval.action).collect();
-                layers.push(LayerExplanation { layer, rule, actions, eliminated });
+                layers.push(LayerExplanation { layer, rule: rule.to_string(), actions, eliminated });
             }
             gathered = board.retain(survives);
         }
@@ -156,7 +156,8 @@ impl Confidence {
 
     /// Learns the certificate anew if an epoch starts with this round (Algorithm 2).
     fn start_epoch(&mut self, given: &Given, round: u64) -> Result<()> {
-        let Intervals::Pooled { drift: Drift::Learned(epochs), .. } = &self.intervals else { return Ok(()) };
+        let Intervals::Pooled { drift: Drift::Learned(starts), .. } = &self.intervals else { return Ok(()) };
+        let epochs = Epochs(starts);
         let horizon = given.settings.needed_horizon("by the learned certificate")?;
         if !epochs.starts(round, horizon) {
             return Ok(());
@@ -166,7 +167,7 @@ impl Confidence {
         match learned.and_then(|certificate| self.pool(given, Some(certificate))) {
             // Features of wildly different sizes can make the live precision singular by rounding. The certificate in
             // force was learned to hold for good (Theorem 6), so it stays.
-            Err(Error::NotPositiveDefinite { .. }) if self.certificate.is_some() => Ok(()),
+            Err(error) if error.is_singular() && self.certificate.is_some() => Ok(()),
             done => done,
         }
     }
@@ -216,7 +217,7 @@ impl Confidence {
             return Ok(());
         };
         let others = (observed - rounds as f64).max(0.0);
-        let grown = grown_certificate(given, epochs, learned, (rounds, others))?;
+        let grown = grown_certificate(given, Epochs(epochs), learned, (rounds, others))?;
         // A discounted weight depends on ρ.
         self.pool(given, Some(grown))
     }
@@ -234,10 +235,11 @@ impl Confidence {
             }
             // γ (equation 6) is the self-normalised bound with W, which holds for a W that is fixed before the first reward.
             Intervals::Pooled { .. } if self.layers.iter().any(|layer| layer.data.weight() > 0.0) => {
-                return Err(Error::Incompatible {
+                return Err(Reason::Incompatible {
                     first: "adding logs after the first reward",
                     second: "a pooled branch, whose weight on the logs is fixed before play",
-                });
+                }
+                .into());
             }
             Intervals::Pooled { .. } => {
                 let fresh = Self::new(given, &self.intervals)?;

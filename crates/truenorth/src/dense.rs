@@ -2,7 +2,8 @@
 
 use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
 
-use crate::error::{Error, Result};
+use crate::check;
+use crate::error::Result;
 
 /// A dense matrix of the API.
 pub(crate) type Matrix = DMatrix<f64>;
@@ -19,7 +20,7 @@ pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
         factor.fill_upper_triangle(0.0, 1);
         return Ok(factor);
     }
-    Err(Error::NotPositiveDefinite { what, eigenvalue: matrix.symmetric_eigenvalues().min() })
+    Err(check::indefinite(what, matrix.symmetric_eigenvalues().min()))
 }
 
 /// Replaces the lower half of a symmetric matrix by its Cholesky factor; tells whether it has one.

@@ -1,73 +1,67 @@
-//! The one error type of the library: typed fields, one sentence each.
+//! The one error type of the library: one sentence each, and a kind to act on.
 
-/// What the library refuses, and why.
+/// What the library refuses, and why: its `Display` is a sentence that names the value and its range.
 ///
-/// Every variant leaves the state it was raised on as it was.
+/// The state that it was raised on is as it was.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(#[from] pub(crate) Reason);
+
+/// What a caller can act on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Error {
+pub enum ErrorKind {
+    /// A number, a size or a name that cannot be, or two that do not go together: the call is wrong.
+    Invalid,
+    /// A reward for a decision that this policy never made.
+    UnknownDecision,
+    /// Bytes of a policy that another version of the format wrote.
+    OtherVersion,
+    /// Bytes that are no policy, or have changed since they were written.
+    Damaged,
+}
+
+impl Error {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self.0 {
+            Reason::UnknownDecision { .. } => ErrorKind::UnknownDecision,
+            Reason::SnapshotVersion { .. } => ErrorKind::OtherVersion,
+            Reason::NotASnapshot { .. } | Reason::SnapshotDamaged { .. } => ErrorKind::Damaged,
+            _ => ErrorKind::Invalid,
+        }
+    }
+
+    /// Whether rounding, or what was given, made a matrix singular.
+    pub(crate) fn is_singular(&self) -> bool {
+        matches!(self.0, Reason::NotPositiveDefinite { .. })
+    }
+}
+
+/// The sentences, with what they speak of.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum Reason {
     /// A parameter is outside its range.
     #[error("`{name}` must be {range}, but is {shown}", shown = shown(*value))]
-    Parameter {
-        /// Name of the parameter as written in the API.
-        name: &'static str,
-        /// The range it must lie in, in words.
-        range: &'static str,
-        /// The value that was given.
-        value: f64,
-    },
+    Parameter { name: &'static str, range: &'static str, value: f64 },
     /// A parameter that another choice makes necessary is absent.
     #[error("`{name}` is needed {purpose}")]
-    Missing {
-        /// Name of the parameter as written in the API.
-        name: &'static str,
-        /// What needs it, starting with "by" or "for".
-        purpose: &'static str,
-    },
+    Missing { name: &'static str, purpose: &'static str },
     /// Two choices exclude each other.
     #[error("{first} does not go with {second}")]
-    Incompatible {
-        /// One of the two.
-        first: &'static str,
-        /// The other.
-        second: &'static str,
-    },
+    Incompatible { first: &'static str, second: &'static str },
     /// A vector or matrix has the wrong size.
     #[error("{what} must hold {expected} numbers, but holds {found}")]
-    Length {
-        /// What was measured.
-        what: &'static str,
-        /// How many numbers there should be.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
+    Length { what: &'static str, expected: usize, found: usize },
     /// A number is NaN, infinite or so large that its square overflows.
     #[error("{what} {index} must be finite and at most 1e50 in size, but is {shown}", shown = shown(*value))]
-    NotFinite {
-        /// Which collection the number stands in.
-        what: &'static str,
-        /// Its position there, from 0.
-        index: usize,
-        /// The number.
-        value: f64,
-    },
+    NotFinite { what: &'static str, index: usize, value: f64 },
     /// A feature of an action is NaN, infinite or so large that its square overflows.
     #[error("feature {feature} of action {action} must be finite and at most 1e50 in size, but is {shown}", shown = shown(*value))]
-    Feature {
-        /// Index of the action, from 0.
-        action: usize,
-        /// Index of the feature, from 0.
-        feature: usize,
-        /// The number.
-        value: f64,
-    },
+    Feature { action: usize, feature: usize, value: f64 },
     /// An action of a policy for separate arms is not a unit vector.
     #[error("action {action} is not a unit vector, but this policy knows separate arms only")]
-    NotAnArm {
-        /// Index of the action, from 0.
-        action: usize,
-    },
+    NotAnArm { action: usize },
     /// A round without a single action.
     #[error("a round needs at least one action, but has none")]
     NoActions,
@@ -75,92 +69,37 @@ pub enum Error {
     #[error(
         "decision (round {round}, layer {layer}) is unknown: {rounds} rounds were decided, in layers 0 to {last_layer}"
     )]
-    UnknownDecision {
-        /// The round the observation names.
-        round: u64,
-        /// The layer the observation names.
-        layer: u32,
-        /// How many rounds have been decided.
-        rounds: u64,
-        /// The highest layer of the policy.
-        last_layer: u32,
-    },
+    UnknownDecision { round: u64, layer: u32, rounds: u64, last_layer: u32 },
     /// A matrix that must be symmetric is not.
     #[error(
         "{what} must be symmetric, but entry ({row}, {column}) is {entry} and its mirror image {mirror}",
         entry = shown(*value),
         mirror = shown(*mirrored)
     )]
-    NotSymmetric {
-        /// Which matrix.
-        what: &'static str,
-        /// Row of the offending entry, from 0.
-        row: usize,
-        /// Column of the offending entry, from 0.
-        column: usize,
-        /// The entry.
-        value: f64,
-        /// The entry across the diagonal.
-        mirrored: f64,
-    },
+    NotSymmetric { what: &'static str, row: usize, column: usize, value: f64, mirrored: f64 },
     /// A matrix that must be positive definite is not.
     #[error("{what} must be positive definite, but its smallest eigenvalue is {shown}", shown = shown(*eigenvalue))]
-    NotPositiveDefinite {
-        /// Which matrix.
-        what: &'static str,
-        /// The offending eigenvalue.
-        eigenvalue: f64,
-    },
+    NotPositiveDefinite { what: &'static str, eigenvalue: f64 },
     /// Directions that must be orthonormal are not.
     #[error("directions must be orthonormal, but the inner product of {first} and {second} is {shown}", shown = shown(*product))]
-    NotOrthonormal {
-        /// Index of one direction, from 0.
-        first: usize,
-        /// Index of the other; the same index for a direction that is not of length 1.
-        second: usize,
-        /// Their inner product.
-        product: f64,
-    },
+    NotOrthonormal { first: usize, second: usize, product: f64 },
     /// Epoch starts that are not 1 = t1 < t2 < ... within the horizon.
     #[error(
         "epoch starts must begin with 1, increase, and stay within the horizon {horizon}, but number {index} is {start}"
     )]
-    Epochs {
-        /// Position of the offending start, from 0.
-        index: usize,
-        /// The offending start.
-        start: u64,
-        /// The horizon.
-        horizon: u64,
-    },
+    Epochs { index: usize, start: u64, horizon: u64 },
     /// A policy name that no preset has.
     #[error("there is no policy named {name:?}; the names are {known}")]
-    UnknownPreset {
-        /// The name that was given.
-        name: String,
-        /// All names, separated by commas.
-        known: String,
-    },
+    UnknownPreset { name: String, known: String },
     /// Bytes that are not a snapshot of a policy.
     #[error("this is not a truenorth snapshot: {reason}")]
-    NotASnapshot {
-        /// What is wrong with the first bytes.
-        reason: &'static str,
-    },
+    NotASnapshot { reason: &'static str },
     /// A snapshot written by a version of the format that this build does not read.
     #[error("the snapshot has version {found}, but this build reads version {supported}")]
-    SnapshotVersion {
-        /// Version written in the snapshot.
-        found: u32,
-        /// Version this build reads and writes.
-        supported: u32,
-    },
+    SnapshotVersion { found: u32, supported: u32 },
     /// A snapshot whose content changed since it was written.
     #[error("the snapshot is damaged: {reason}")]
-    SnapshotDamaged {
-        /// What does not add up.
-        reason: String,
-    },
+    SnapshotDamaged { reason: String },
 }
 
 /// Result of a library call.

@@ -11,13 +11,13 @@ use crate::branch::{ActionInterval, BranchInterval};
 #[non_exhaustive]
 pub struct Explanation {
     /// Round, counted from 1.
-    pub round: u64,
+    pub(crate) round: u64,
     /// The action that was played.
-    pub action: usize,
+    pub(crate) action: usize,
     /// The layers that were looked at, in order; the last one played.
     pub layers: Vec<LayerExplanation>,
     /// What had been spent after this decision; see [`Counts`](crate::Counts).
-    pub spent: f64,
+    pub(crate) spent: f64,
 }
 
 /// What happened in one layer.
@@ -27,8 +27,8 @@ pub struct Explanation {
 pub struct LayerExplanation {
     /// The layer.
     pub layer: u32,
-    /// When and what it plays.
-    pub rule: PlayRule,
+    /// When and what it plays, in words.
+    pub rule: String,
     /// The intervals of the actions that were still alive.
     pub actions: Vec<ActionInterval>,
     /// Actions whose UCB was below the best LCB here, and which the next layer did not see.
@@ -36,10 +36,8 @@ pub struct LayerExplanation {
 }
 
 /// When a layer plays, and what.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub enum PlayRule {
+#[derive(Clone, Copy)]
+pub(crate) enum PlayRule {
     /// The largest UCB among the intervals wider than this, `2^-layer`, if there are any.
     WiderThan(f64),
     /// The largest UCB: the last layer always plays.

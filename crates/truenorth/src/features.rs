@@ -27,20 +27,6 @@ pub struct FeatureView {
     pub trust: f64,
 }
 
-impl FeatureView {
-    /// The same for a feature whose values are multiplied by `unit`: its coefficient is divided by it.
-    #[must_use]
-    pub fn in_units(self, unit: f64) -> Self {
-        Self {
-            estimate: self.estimate / unit,
-            coverage: self.coverage * unit * unit,
-            drift: self.drift.map(|drift| drift / unit),
-            stderr: self.stderr.map(|stderr| stderr / unit),
-            trust: self.trust,
-        }
-    }
-}
-
 impl Policy {
     /// What has been learned about each feature. O(d³).
     pub fn features(&self) -> Result<Vec<FeatureView>> {

@@ -16,59 +16,50 @@
 use crate::certificate::Certificate;
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
-use crate::error::{Error, Result};
+use crate::error::{Reason, Result};
 use crate::given::Given;
 use crate::settings::Settings;
 use crate::statistic::RidgeStatistic;
 
-/// When the certificate is learned anew: the rounds τ_1 = 1 < τ_2 < ...
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Epochs {
-    /// τ_k = 2^(k-1).
-    #[default]
-    Doubling,
-    /// The starts themselves.
-    Given(Vec<u64>),
-}
+/// When the certificate is learned anew: the rounds τ_1 = 1 < τ_2 < ... as they were given, or τ_k = 2^(k-1).
+#[derive(Clone, Copy)]
+pub(crate) struct Epochs<'a>(pub(crate) &'a Option<Vec<u64>>);
 
-impl Epochs {
+impl Epochs<'_> {
     /// K_ep, the number of epochs that start within `horizon` rounds.
-    pub fn count(&self, horizon: u64) -> u64 {
-        match self {
-            Self::Doubling => u64::from(horizon.max(1).ilog2()) + 1,
-            Self::Given(starts) => starts.len() as u64,
+    pub(crate) fn count(self, horizon: u64) -> u64 {
+        match self.0 {
+            None => u64::from(horizon.max(1).ilog2()) + 1,
+            Some(starts) => starts.len() as u64,
         }
     }
 
     /// Whether an epoch starts with this round, counted from 1.
-    pub fn starts(&self, round: u64, horizon: u64) -> bool {
-        match self {
-            Self::Doubling => round.is_power_of_two() && round <= horizon,
-            Self::Given(starts) => starts.binary_search(&round).is_ok(),
+    pub(crate) fn starts(self, round: u64, horizon: u64) -> bool {
+        match self.0 {
+            None => round.is_power_of_two() && round <= horizon,
+            Some(starts) => starts.binary_search(&round).is_ok(),
         }
     }
 
     /// The last start up to this round, or the first.
-    pub(crate) fn latest(&self, round: u64, horizon: u64) -> u64 {
-        match self {
-            Self::Doubling => 1 << round.clamp(1, horizon.max(1)).ilog2(),
-            Self::Given(starts) => {
-                starts.iter().copied().take_while(|&start| start <= round).last().unwrap_or(1)
-            }
+    pub(crate) fn latest(self, round: u64, horizon: u64) -> u64 {
+        match self.0 {
+            None => 1 << round.clamp(1, horizon.max(1)).ilog2(),
+            Some(starts) => starts.iter().copied().take_while(|&start| start <= round).last().unwrap_or(1),
         }
     }
 
-    pub(crate) fn check(&self, horizon: u64) -> Result<()> {
-        let Self::Given(starts) = self else { return Ok(()) };
+    pub(crate) fn check(self, horizon: u64) -> Result<()> {
+        let Some(starts) = self.0 else { return Ok(()) };
         let mut previous = 0;
         for (index, &start) in starts.iter().enumerate() {
             if start <= previous || start > horizon || (index == 0 && start != 1) {
-                return Err(Error::Epochs { index, start, horizon });
+                return Err(Reason::Epochs { index, start, horizon }.into());
             }
             previous = start;
         }
-        if starts.is_empty() { Err(Error::Epochs { index: 0, start: 0, horizon }) } else { Ok(()) }
+        if starts.is_empty() { Err(Reason::Epochs { index: 0, start: 0, horizon }.into()) } else { Ok(()) }
     }
 }
 
@@ -127,7 +118,7 @@ fn live_radius(given: &Given, dimension: usize, observed: f64, epochs: u64) -> f
 /// M̂_k is λ ∥ λ, and β_k grows with d. `others` are the live observations that are no round's.
 pub(crate) fn grown_certificate(
     given: &Given,
-    epochs: &Epochs,
+    epochs: Epochs<'_>,
     certificate: &Certificate,
     (rounds, others): (u64, f64),
 ) -> Result<Certificate> {
@@ -208,19 +199,16 @@ mod tests {
 
     #[test]
     fn the_epoch_in_force_is_the_last_that_started() {
-        assert_eq!(
-            [0, 1, 2, 3, 8, 9, 99].map(|round| Epochs::Doubling.latest(round, 9)),
-            [1, 1, 2, 2, 8, 8, 8]
-        );
-        let starts = Epochs::Given(vec![1, 5, 9]);
-        assert_eq!([0, 1, 4, 5, 99].map(|round| starts.latest(round, 9)), [1, 1, 1, 5, 9]);
+        assert_eq!([0, 1, 2, 3, 8, 9, 99].map(|round| Epochs(&None).latest(round, 9)), [1, 1, 2, 2, 8, 8, 8]);
+        let starts = Some(vec![1, 5, 9]);
+        assert_eq!([0, 1, 4, 5, 99].map(|round| Epochs(&starts).latest(round, 9)), [1, 1, 1, 5, 9]);
     }
 
     #[test]
     fn rules_and_matrices_that_do_not_fit_are_refused() {
         assert!(learn_certificate(&given(0.1), &RidgeStatistic::new(3).unwrap(), 1, 4).is_err());
         assert!(Given::new(settings(-0.1)).is_err());
-        let drift = Drift::Learned(Epochs::Given(Vec::new()));
+        let drift = Drift::Learned(Some(Vec::new()));
         let none = Intervals::Pooled { pooling: Pooling::Full, drift, fallback: true };
         assert!(Given::new(settings(0.1).method(Method::Flat(none))).is_err());
         assert!(parallel_sum(&Matrix::identity(2, 2), &Matrix::identity(3, 3)).is_err());
@@ -229,17 +217,17 @@ mod tests {
 
     #[test]
     fn doubling_epochs_start_at_powers_of_two_within_the_horizon() {
-        let starts: Vec<u64> = (1..=20).filter(|&t| Epochs::Doubling.starts(t, 9)).collect();
+        let starts: Vec<u64> = (1..=20).filter(|&t| Epochs(&None).starts(t, 9)).collect();
         assert_eq!(starts, [1, 2, 4, 8]);
-        assert_eq!([1, 2, 3, 4, 9].map(|horizon| Epochs::Doubling.count(horizon)), [1, 2, 2, 3, 4]);
+        assert_eq!([1, 2, 3, 4, 9].map(|horizon| Epochs(&None).count(horizon)), [1, 2, 2, 3, 4]);
     }
 
     #[test]
     fn given_epochs_must_start_with_the_first_round_and_increase() {
-        assert_eq!(Epochs::Given(vec![1, 5, 9]).check(9), Ok(()));
+        assert_eq!(Epochs(&Some(vec![1, 5, 9])).check(9), Ok(()));
         for (starts, index) in [(vec![], 0), (vec![2], 0), (vec![1, 1], 1), (vec![1, 5, 10], 2)] {
             assert!(
-                matches!(Epochs::Given(starts).check(9), Err(Error::Epochs { index: i, .. }) if i == index)
+                matches!(Epochs(&Some(starts)).check(9).unwrap_err().0, Reason::Epochs { index: i, .. } if i == index)
             );
         }
     }

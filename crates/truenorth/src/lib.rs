@@ -26,13 +26,13 @@
 //! | θ_*, θ† | live parameter, logged parameter | what rewards depend on, now and in the logs |
 //! | σ, S, λ, δ | `noise`, `norm_bound`, `ridge`, `delta` | noise scale, bound on both parameters, ridge, failure probability |
 //! | D_off | [`RidgeStatistic`] | count, Gram matrix, moment, squares of the logs |
-//! | `G_off`, `θ̂_off`, β_off | [`Offline::precision`], [`Offline::estimate`], [`Offline::radius`] | the logs' regression |
+//! | `G_off`, `θ̂_off`, β_off | `Offline` | the logs' regression |
 //! | (M_bias, ρ) | [`Certificate`] | ‖θ_* - θ†‖ in `M_bias` is at most ρ |
-//! | A_l, b_l | [`LayerView::data`] | live Gram matrix and moment of a layer, no ridge |
+//! | A_l, b_l | `LayerView` | live Gram matrix and moment of a layer, no ridge |
 //! | V_l, W | the two branches | online precision λI + A, and pooling weight in A + W |
 //! | U, L, w | [`ActionInterval`] | upper and lower confidence bound, width |
 //! | ψ, γ, β_on | the parts of a [`BranchInterval`] | routed bias, pooled and online radius |
-//! | Λ_ℓ, ρψ | [`LayerView::log_det_growth`], [`Choice::bias`] | what the regret bounds need of a run |
+//! | Λ_ℓ, ρψ | `LayerView`, `Choice` | what the regret bounds need of a run |
 //!
 //! The paper has λ = 1; for other ridges, log-determinants are relative to λI and √λ S stands where
 //! the paper has S.
@@ -41,7 +41,8 @@ mod arms;
 mod belief;
 mod branch;
 mod certificate;
-mod check;
+#[doc(hidden)]
+pub mod check;
 mod confidence;
 mod dense;
 mod error;
@@ -68,22 +69,21 @@ mod settings;
 #[cfg(feature = "serde")]
 mod snapshot;
 mod statistic;
-pub mod switches;
 mod triangle;
 
 pub use branch::{ActionInterval, Branch, BranchInterval};
-pub use certificate::{Certificate, DriftDirection};
-pub use error::{Error, Result};
-pub use explain::{Explanation, LayerExplanation, PlayRule};
+pub use certificate::Certificate;
+pub use error::{Error, ErrorKind, Result};
+pub use explain::{Explanation, LayerExplanation};
 pub use features::FeatureView;
-pub use learned::Epochs;
-pub use offline::Offline;
-pub use policy::{LayerView, Policy};
+pub use policy::Policy;
 pub use preset::Preset;
-pub use products::CrossProducts;
 pub use round::{Actions, Choice, Counts, Decision, Observation};
 pub use settings::{Drift, Explore, Intervals, Method, Pooling, Prior, Schedule, Settings};
 pub use statistic::RidgeStatistic;
+#[doc(hidden)]
+// For sister crates: the regression of the logs, and a layer, as the theorems see them; sums of columns.
+pub use {offline::Offline, policy::LayerView, products::CrossProducts};
 
 /// The README's example is a test.
 #[cfg(doctest)]

@@ -7,6 +7,7 @@ use crate::statistic::RidgeStatistic;
 
 /// Ridge regression of the logs: `G_off = λI + Σ z zᵀ` and `θ̂_off = G_off⁻¹ Σ z y`.
 #[derive(Debug, Clone, PartialEq)]
+#[doc(hidden)]
 pub struct Offline {
     /// λ, which is multiplied by the square of each column's unit.
     lambda: f64,

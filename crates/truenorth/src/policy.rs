@@ -6,7 +6,7 @@ use crate::branch::{ActionInterval, Branch};
 use crate::certificate::Certificate;
 use crate::check;
 use crate::confidence::{Confidence, Layer};
-use crate::error::{Error, Result};
+use crate::error::{Error, Reason, Result};
 use crate::explain::{Explanation, LayerExplanation, PlayRule};
 use crate::favourite::Favourite;
 use crate::given::Given;
@@ -113,7 +113,7 @@ impl Played {
 
 /// Read-only view of one layer's path.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
+#[doc(hidden)]
 pub struct LayerView<'a> {
     /// Rounds that this layer played.
     pub plays: u64,
@@ -200,7 +200,7 @@ impl Policy {
         family: Family,
         grown_from: Vec<usize>,
     ) -> Result<Self> {
-        let damaged = |reason: String| Error::SnapshotDamaged { reason };
+        let damaged = |reason: String| Error::from(Reason::SnapshotDamaged { reason });
         let fresh = Self::new(settings).map_err(|error| damaged(error.to_string()))?;
         let dimension = fresh.given.settings.dimension;
         let narrower = grown_from.iter().all(|&before| before < dimension);
@@ -249,7 +249,7 @@ impl Policy {
         };
         if let Some(layers) = story {
             let actions = board.intervals().collect();
-            layers.push(LayerExplanation { layer, rule, actions, eliminated: Vec::new() });
+            layers.push(LayerExplanation { layer, rule: rule.to_string(), actions, eliminated: Vec::new() });
         }
         let interval = board.aggregated(position);
         counts.rounds = round;
@@ -281,7 +281,7 @@ impl Policy {
         let Observation { decision: Decision { round, layer }, features, reward } = observation;
         let (rounds, last_layer) = (self.counts.rounds, self.last_layer());
         if round == 0 || round > rounds && !self.restored || layer > last_layer {
-            return Err(Error::UnknownDecision { round, layer, rounds, last_layer });
+            return Err(Reason::UnknownDecision { round, layer, rounds, last_layer }.into());
         }
         self.learn_at(layer, features, reward)
     }
@@ -315,10 +315,7 @@ impl Policy {
             _ => None,
         };
         let Some(logs) = known else {
-            return Err(Error::Incompatible {
-                first: "a new season",
-                second: "a policy that never doubts its logs",
-            });
+            return Err(check::incompatible("a new season", "a policy that never doubts its logs"));
         };
         let settings = Settings { logs, discount: 1.0, ..self.given.settings.clone() };
         let Self { given, family, .. } = Self::with_belief(settings, Belief::owned)?;
@@ -330,10 +327,7 @@ impl Policy {
     pub fn intervals(&self, layer: u32, actions: Actions<'_>) -> Result<Vec<ActionInterval>> {
         let Self { given, counts, before, .. } = self;
         check::length("a feature vector", given.settings.dimension, actions.dimension())?;
-        if layer > self.last_layer() {
-            let value = f64::from(layer);
-            return Err(Error::Parameter { name: "layer", range: "at most the last layer", value });
-        }
+        check::range(layer <= self.last_layer(), "layer", "at most the last layer", f64::from(layer))?;
         let turn = Turn::new(given, actions, counts, before);
         let mut board = Scoreboard::default();
         board.all_candidates(actions.count());
@@ -359,6 +353,11 @@ impl Policy {
     /// Seed of the dice.
     pub fn seed(&self) -> u64 {
         self.given.settings.seed
+    }
+
+    /// How it decides.
+    pub fn method(&self) -> &Method {
+        &self.given.settings.method
     }
 
     /// What a posterior that learns believes.
@@ -387,6 +386,29 @@ impl Policy {
         self.belief().map(|belief| 1.0 - belief.void())
     }
 
+    /// The certificate in force.
+    pub fn certificate(&self) -> Option<&Certificate> {
+        let learned = match &self.family {
+            Family::Confidence(policy) => policy.certificate.as_ref(),
+            _ => None,
+        };
+        learned.or(self.given.certificate.as_ref())
+    }
+
+    /// Rounds, rewards, conflicts.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// L, the index of the last layer; 0 for policies without layers.
+    pub fn last_layer(&self) -> u32 {
+        if let Family::Confidence(policy) = &self.family { policy.last_layer() } else { 0 }
+    }
+}
+
+/// What the theorems and figures of the sister crates look at. No part of the interface: it may change at any time.
+#[doc(hidden)]
+impl Policy {
     /// The logs' regression.
     pub fn offline(&self) -> &Offline {
         &self.given.offline
@@ -402,27 +424,33 @@ impl Policy {
         self.given.layer_delta
     }
 
-    /// The certificate in force.
-    pub fn certificate(&self) -> Option<&Certificate> {
-        let learned = match &self.family {
-            Family::Confidence(policy) => policy.certificate.as_ref(),
-            _ => None,
-        };
-        learned.or(self.given.certificate.as_ref())
-    }
-
-    /// Rounds, rewards, conflicts.
-    pub fn counts(&self) -> Counts {
-        self.counts
-    }
-
     /// The layers, 0 first; a policy without layers is one of them.
     pub fn layers(&self) -> Vec<LayerView<'_>> {
         self.family.layers(self.counts.rounds)
     }
 
-    /// L, the index of the last layer; 0 for policies without layers.
-    pub fn last_layer(&self) -> u32 {
-        if let Family::Confidence(policy) = &self.family { policy.last_layer() } else { 0 }
+    /// The rounds to come, if that was told.
+    pub fn horizon(&self) -> Option<u64> {
+        self.given.settings.horizon
+    }
+
+    /// λ of confidence intervals.
+    pub fn ridge(&self) -> f64 {
+        self.given.settings.ridge.unwrap_or(1.0)
+    }
+
+    /// δ.
+    pub fn delta(&self) -> f64 {
+        self.given.settings.delta
+    }
+
+    /// The factor on every radius.
+    pub fn exploration_scale(&self) -> f64 {
+        self.given.settings.exploration_scale
+    }
+
+    /// The logs that it was made from.
+    pub fn logs(&self) -> &RidgeStatistic {
+        &self.given.settings.logs
     }
 }

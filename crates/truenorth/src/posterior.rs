@@ -17,7 +17,7 @@ use crate::belief::{Belief, Budget, Gaussian, Neglect, PRICED, is_recheck};
 use crate::branch::{Branch, Radius};
 use crate::confidence::discounted_weight;
 use crate::dense::Vector;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::explain::PlayRule;
 use crate::explore::{self, Dice, Draws};
 use crate::given::Given;
@@ -128,7 +128,7 @@ impl Posterior {
             match self.fit(given, round, rewards) {
                 // Features of wildly different sizes can make a precision singular by rounding. What was
                 // believed before stays in force, and follows each reward.
-                Ok(()) | Err(Error::NotPositiveDefinite { .. }) => {}
+                Err(error) if error.is_singular() => {}
                 failed => failed?,
             }
         }

@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
-use crate::learned::Epochs;
+use crate::error::{Error, Reason, Result};
 use crate::settings::{Drift, Explore, Intervals, Method, Pooling, Prior};
 
 /// A method and its exploration scale by name.
@@ -51,7 +50,7 @@ pub enum Preset {
 /// Share of the rounds in which [`Preset::EpsilonGreedy`] plays any action.
 const EPSILON: f64 = 0.05;
 
-const LEARNED: Drift = Drift::Learned(Epochs::Doubling);
+const LEARNED: Drift = Drift::Learned(None);
 
 const CONFIDENCE: Method =
     Method::Flat(Intervals::Pooled { pooling: Pooling::Discounted, drift: Drift::Told, fallback: true });
@@ -129,7 +128,7 @@ impl FromStr for Preset {
     fn from_str(name: &str) -> Result<Self> {
         let known = || Self::names().collect::<Vec<_>>().join(", ");
         let found = Self::ALL.iter().find(|preset| preset.name() == name);
-        found.copied().ok_or_else(|| Error::UnknownPreset { name: name.to_owned(), known: known() })
+        found.copied().ok_or_else(|| Reason::UnknownPreset { name: name.to_owned(), known: known() }.into())
     }
 }
 

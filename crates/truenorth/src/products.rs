@@ -26,8 +26,10 @@ const TILE: usize = 4;
 /// products.add_row(&[(1, 4.0)], 0.5);
 /// assert_eq!((products.get(0, 0), products.get(0, 1), products.get(1, 1)), (14.0, -2.0, 10.0));
 /// ```
+/// For the sister crate that reads logs; no part of the interface.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "Unchecked"))]
+#[doc(hidden)]
 pub struct CrossProducts {
     sums: Triangle,
     fourths: Vec<f64>,

@@ -2,7 +2,7 @@
 
 use crate::branch::Branch;
 use crate::check;
-use crate::error::{Error, Result};
+use crate::error::{Reason, Result};
 
 /// The feature vectors of one round's actions, row after row.
 #[derive(Debug, Clone, Copy)]
@@ -16,16 +16,17 @@ impl<'a> Actions<'a> {
     /// From the concatenated feature vectors of at least one action.
     pub fn new(features: &'a [f64], dimension: usize) -> Result<Self> {
         if features.is_empty() || dimension == 0 {
-            return Err(Error::NoActions);
+            return Err(Reason::NoActions.into());
         }
         let whole = features.len().div_ceil(dimension) * dimension;
         check::length("the list of features", whole, features.len())?;
         if let Some(at) = check::first_unusable(features) {
-            return Err(Error::Feature {
+            return Err(Reason::Feature {
                 action: at / dimension,
                 feature: at % dimension,
                 value: features[at],
-            });
+            }
+            .into());
         }
         Ok(Self { features, dimension })
     }
@@ -75,7 +76,9 @@ pub struct Choice {
     pub lcb: f64,
     /// Its estimated reward, by the branch that set the UCB, without the [`level`](crate::Policy::level) of all rewards.
     pub mean: f64,
-    /// Part of its radius that allows for drift: ρψ times the exploration scale, 0 where there is none.
+    /// Part of its radius that allows for drift: ρψ times the exploration scale, 0 where there is none. For the regret
+    /// bounds of a sister crate; no part of the interface.
+    #[doc(hidden)]
     pub bias: f64,
     /// The branch that set the UCB.
     pub branch: Branch,

@@ -2,20 +2,15 @@
 
 use crate::certificate::Certificate;
 use crate::check;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learned::Epochs;
 use crate::policy::Policy;
 use crate::preset::Preset;
 use crate::statistic::RidgeStatistic;
-use crate::switches::Switches;
 
 /// How a policy decides. What cannot be played cannot be written down.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(into = "Switches", try_from = "Switches")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Method {
     /// Confidence intervals in the layers of SupLinUCB, 0 to ⌈log2 horizon⌉: a layer plays when an interval is
@@ -71,8 +66,9 @@ pub enum Pooling {
 pub enum Drift {
     /// [`Settings::certificate`], known before the first round.
     Told,
-    /// Learned from the logs and the live data at the start of each epoch, as the paper does.
-    Learned(Epochs),
+    /// Learned from the logs and the live data at the start of each epoch, as the paper does. Epochs start with these
+    /// rounds; without them with 1, 2, 4, 8, ...
+    Learned(Option<Vec<u64>>),
 }
 
 /// What a posterior believes before the first reward.
@@ -151,7 +147,8 @@ impl Method {
     }
 }
 
-/// Everything a policy is made from; [`Policy::builder`] starts it.
+/// Everything a policy is made from; [`Policy::builder`] starts it. What has no default but is left open may be told
+/// as an `Option`, too.
 ///
 /// | setting | default | purpose | range |
 /// |---|---|---|---|
@@ -172,25 +169,23 @@ impl Method {
 /// | `seed` | 0 | of posteriors with a dice | any |
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[expect(missing_docs, reason = "the table above documents the fields")]
-#[non_exhaustive]
 #[must_use]
 pub struct Settings {
-    pub dimension: usize,
-    pub method: Method,
-    pub logs: RidgeStatistic,
-    pub certificate: Option<Certificate>,
-    pub horizon: Option<u64>,
-    pub noise: Option<f64>,
-    pub norm_bound: Option<f64>,
-    pub ridge: Option<f64>,
-    pub delta: f64,
-    pub schedule: Option<Schedule>,
-    pub exploration_scale: f64,
-    pub discount: f64,
-    pub season: Option<u64>,
-    pub half_life: Option<f64>,
-    pub seed: u64,
+    pub(crate) dimension: usize,
+    pub(crate) method: Method,
+    pub(crate) logs: RidgeStatistic,
+    pub(crate) certificate: Option<Certificate>,
+    pub(crate) horizon: Option<u64>,
+    pub(crate) noise: Option<f64>,
+    pub(crate) norm_bound: Option<f64>,
+    pub(crate) ridge: Option<f64>,
+    pub(crate) delta: f64,
+    pub(crate) schedule: Option<Schedule>,
+    pub(crate) exploration_scale: f64,
+    pub(crate) discount: f64,
+    pub(crate) season: Option<u64>,
+    pub(crate) half_life: Option<f64>,
+    pub(crate) seed: u64,
 }
 
 impl Settings {
@@ -233,39 +228,47 @@ impl Settings {
     }
 
     /// How far the logs may have drifted. A method that would learn it takes this instead.
-    pub fn certificate(mut self, certificate: Certificate) -> Self {
-        self.method.told();
-        self.certificate = Some(certificate);
+    pub fn certificate(mut self, certificate: impl Into<Option<Certificate>>) -> Self {
+        self.certificate = certificate.into();
+        if self.certificate.is_some() {
+            self.method.told();
+        }
         self
     }
 
     /// Rounds to come.
-    pub fn horizon(mut self, horizon: u64) -> Self {
-        self.horizon = Some(horizon);
+    pub fn horizon(mut self, horizon: impl Into<Option<u64>>) -> Self {
+        self.horizon = horizon.into();
         self
     }
 
     /// σ.
-    pub fn noise(mut self, noise: f64) -> Self {
-        self.noise = Some(noise);
+    pub fn noise(mut self, noise: impl Into<Option<f64>>) -> Self {
+        self.noise = noise.into();
         self
     }
 
     /// S.
-    pub fn norm_bound(mut self, norm_bound: f64) -> Self {
-        self.norm_bound = Some(norm_bound);
+    pub fn norm_bound(mut self, norm_bound: impl Into<Option<f64>>) -> Self {
+        self.norm_bound = norm_bound.into();
         self
     }
 
     /// λ.
-    pub fn ridge(mut self, ridge: f64) -> Self {
-        self.ridge = Some(ridge);
+    pub fn ridge(mut self, ridge: impl Into<Option<f64>>) -> Self {
+        self.ridge = ridge.into();
         self
     }
 
     /// δ.
     pub fn delta(mut self, delta: f64) -> Self {
         self.delta = delta;
+        self
+    }
+
+    /// How δ is divided among rounds.
+    pub fn schedule(mut self, schedule: impl Into<Option<Schedule>>) -> Self {
+        self.schedule = schedule.into();
         self
     }
 
@@ -282,14 +285,14 @@ impl Settings {
     }
 
     /// Rounds of a season: after so many, all that is known becomes the logs of the next one.
-    pub fn season(mut self, rounds: u64) -> Self {
-        self.season = Some(rounds);
+    pub fn season(mut self, rounds: impl Into<Option<u64>>) -> Self {
+        self.season = rounds.into();
         self
     }
 
     /// Rounds after which a live reward counts half.
-    pub fn half_life(mut self, rounds: f64) -> Self {
-        self.half_life = Some(rounds);
+    pub fn half_life(mut self, rounds: impl Into<Option<f64>>) -> Self {
+        self.half_life = rounds.into();
         self
     }
 
@@ -324,7 +327,7 @@ impl Settings {
     }
 
     pub(crate) fn needed_horizon(&self, purpose: &'static str) -> Result<u64> {
-        self.horizon.ok_or(Error::Missing { name: "horizon", purpose })
+        self.horizon.ok_or_else(|| check::missing("horizon", purpose))
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -350,7 +353,7 @@ impl Settings {
             for (first, given) in [("season", self.season.is_some()), ("half_life", self.half_life.is_some())]
             {
                 if given {
-                    return Err(Error::Incompatible { first, second });
+                    return Err(check::incompatible(first, second));
                 }
             }
         }
@@ -358,10 +361,10 @@ impl Settings {
         if let Some(certificate) = &self.certificate {
             check::length("a row of the certificate's matrix", self.dimension, certificate.dimension())?;
         } else if let Some(purpose) = self.method.needs_certificate() {
-            return Err(Error::Missing { name: "certificate", purpose });
+            return Err(check::missing("certificate", purpose));
         }
         let positive = |name, range, value: Option<f64>| {
-            value.map_or(Ok(()), |value| check::range(value >= 1e-50, name, range, value))
+            value.map_or(Ok(1.0), |value| check::range(value >= 1e-50, name, range, value))
         };
         if let Method::Posterior { explore, .. } = self.method {
             positive("noise", "positive with width `posterior`", self.noise)?;
@@ -374,12 +377,12 @@ impl Settings {
             if *pooling == Pooling::Discounted {
                 positive("noise", "positive with discounted pooling", self.noise)?;
             }
-            if let Drift::Learned(epochs) = drift {
-                epochs.check(self.needed_horizon("by the learned certificate")?)?;
+            if let Drift::Learned(starts) = drift {
+                Epochs(starts).check(self.needed_horizon("by the learned certificate")?)?;
             }
         }
         // The logarithm of a share of δ that underflows would be infinite.
         let range = "large enough to leave every round and layer a share above 1e-300";
-        check::range(self.layer_delta()? >= 1e-300, "delta", range, self.delta)
+        check::range(self.layer_delta()? >= 1e-300, "delta", range, self.delta).map(drop)
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::{Error, Result};
+use crate::error::{Reason, Result};
 use crate::frame::{Magic, Unframed, framed, unframed};
 use crate::policy::{Family, Policy};
 use crate::round::Counts;
@@ -73,12 +73,12 @@ impl Policy {
     /// Continues from what [`to_bytes`](Self::to_bytes) gave; what another version of the format gave is refused by its
     /// number.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let damaged = |reason: String| Error::SnapshotDamaged { reason };
+        let damaged = |reason: String| Reason::SnapshotDamaged { reason };
         let unreadable = |error: postcard::Error| damaged(error.to_string());
         let payload = unframed(MAGIC, VERSION, bytes).map_err(|wrong| match wrong {
-            Unframed::TooShort => Error::NotASnapshot { reason: "it is too short" },
-            Unframed::OtherMagic => Error::NotASnapshot { reason: "it does not start with \"truenorth\"" },
-            Unframed::OtherVersion(found) => Error::SnapshotVersion { found, supported: VERSION },
+            Unframed::TooShort => Reason::NotASnapshot { reason: "it is too short" },
+            Unframed::OtherMagic => Reason::NotASnapshot { reason: "it does not start with \"truenorth\"" },
+            Unframed::OtherVersion(found) => Reason::SnapshotVersion { found, supported: VERSION },
             Unframed::WrongChecksum => damaged("its checksum does not match its content".to_owned()),
         })?;
         postcard::from_bytes::<State<'_>>(payload).map_err(unreadable)?.restored()

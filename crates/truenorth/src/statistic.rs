@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
-use crate::error::{Error, Result};
+use crate::error::{Error, Reason, Result};
 use crate::kernel::{self, AddSquares};
 use crate::products::CrossProducts;
 use crate::triangle::{Line, SIDE, Triangle};
@@ -107,10 +107,8 @@ impl TryFrom<Unchecked> for RidgeStatistic {
         let numbers = gram.entries().chain([&moment, sums, fourths].into_iter().flatten().copied());
         let numbers = numbers.chain([weight.sqrt(), sum_squares, *reward_sum]);
         let wrong = numbers.into_iter().find(|number| !number.is_finite());
-        match wrong {
-            None => Ok(Self::of(weight, gram, moment, sum_squares, columns)),
-            Some(value) => Err(Error::Parameter { name: "statistic", range: "finite", value }),
-        }
+        check::range(wrong.is_none(), "statistic", "finite", wrong.unwrap_or(0.0))?;
+        Ok(Self::of(weight, gram, moment, sum_squares, columns))
     }
 }
 
@@ -145,7 +143,8 @@ impl RidgeStatistic {
     }
 
     /// The statistic of rows whose products of columns were added up: the first column is 1 everywhere, the last one
-    /// the reward, a feature every other one.
+    /// the reward, a feature every other one. For the sister crate that reads logs; no part of the interface.
+    #[doc(hidden)]
     pub fn from_products(count: u64, products: &CrossProducts) -> Result<Self> {
         let dimension = products.width().saturating_sub(2);
         check::at_least_one("dimension", dimension as u64)?;
@@ -178,7 +177,7 @@ impl RidgeStatistic {
         check::numbers("sum of rewards", &[reward_sum])?;
         if let Some(index) = fourths.iter().position(|fourth| !(0.0..=f64::MAX).contains(fourth)) {
             let what = "sum of fourth powers";
-            return Err(Error::NotFinite { what, index, value: fourths[index] });
+            return Err(Reason::NotFinite { what, index, value: fourths[index] }.into());
         }
         self.columns = Columns { sums: sums.to_vec(), reward_sum, fourths: fourths.to_vec() };
         Ok(self)
@@ -335,12 +334,12 @@ impl RidgeStatistic {
     }
 
     /// Σ z.
-    pub fn sums(&self) -> &[f64] {
+    pub(crate) fn sums(&self) -> &[f64] {
         &self.columns.sums
     }
 
     /// Σ y.
-    pub fn reward_sum(&self) -> f64 {
+    pub(crate) fn reward_sum(&self) -> f64 {
         self.columns.reward_sum
     }
 
@@ -440,8 +439,11 @@ mod tests {
         let mut data = RidgeStatistic::new(2).unwrap();
         data.observe(&[0.5, 0.5], 1.0).unwrap();
         let before = data.clone();
-        assert!(matches!(data.observe(&[0.5], 1.0), Err(Error::Length { found: 1, .. })));
-        assert!(matches!(data.observe(&[0.5, f64::NAN], 1.0), Err(Error::NotFinite { index: 1, .. })));
+        assert!(matches!(data.observe(&[0.5], 1.0), Err(Error(Reason::Length { found: 1, .. }))));
+        assert!(matches!(
+            data.observe(&[0.5, f64::NAN], 1.0),
+            Err(Error(Reason::NotFinite { index: 1, .. }))
+        ));
         assert!(data.observe(&[0.5, 0.1], f64::INFINITY).is_err());
         assert!(data.merge(&RidgeStatistic::new(3).unwrap()).is_err());
         assert_eq!(data, before);

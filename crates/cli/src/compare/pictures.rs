@@ -33,12 +33,9 @@ pub(super) fn draw(
         return Ok(());
     }
     // The policy that learns most about the logs, or else the first.
-    let adaptive = |entry: &Entry| {
-        let method = &entry.settings.method;
-        matches!(method, Method::Posterior { prior: Prior::Adaptive, .. })
-    };
+    let adaptive = |entry: &Entry| matches!(entry.method, Method::Posterior { prior: Prior::Adaptive, .. });
     let telling = entries.iter().position(adaptive).unwrap_or(0);
-    let (row, method) = (&comparison.policies[telling], &entries[telling].settings.method);
+    let (row, method) = (&comparison.policies[telling], &entries[telling].method);
     let learned = learned_figure(row, &data.names, method, comparison.rounds);
     write("learned", &learned.svg().map_err(Failure::drawing("learned"))?)
 }

@@ -28,7 +28,7 @@ pub fn alignment(offline_precision: &[f64], certificate: &[f64]) -> Result<f64> 
     check::length(what, ratio.len(), factor.len())?;
     factor.solve_lower_triangular_mut(&mut ratio);
     let value = (&ratio * ratio.transpose()).symmetric_eigenvalues().max();
-    check::that("alignment", "finite", value, value.is_finite())
+    check::range(value.is_finite(), "alignment", "finite", value)
 }
 
 /// `ĉ_k` of the learned certificate `M̂_k = (G_on⁻¹ + G_off⁻¹)⁻¹` (Corollary 2).

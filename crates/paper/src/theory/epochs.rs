@@ -71,6 +71,6 @@ impl LearnedEpochs {
     fn check_rounds(&self, path: &PooledPath) -> Result<()> {
         let rounds: u64 = self.0.iter().map(|epoch| epoch.rounds).sum();
         let range = "in total as many in epochs as in layers";
-        check::that("rounds", range, rounds as f64, rounds == path.rounds()).map(drop)
+        check::range(rounds == path.rounds(), "rounds", range, rounds as f64).map(drop)
     }
 }

@@ -53,7 +53,7 @@ impl OnlineFallback {
     /// Checks the parameters.
     pub fn new(params: FallbackParams) -> Result<Self> {
         let FallbackParams { horizon, actions, dimension, delta_online, constant } = params;
-        let t = check::that("horizon", "at least 2", horizon as f64, horizon >= 2)?;
+        let t = check::range(horizon >= 2, "horizon", "at least 2", horizon as f64)?;
         let k = check::at_least_one("actions", actions as u64)?;
         check::at_least_one("dimension", dimension as u64)?;
         check::probability("delta_online", delta_online)?;
@@ -94,7 +94,7 @@ impl Guarantee {
 /// sum over the rounds played.
 pub fn guarantee(path: &PooledPath, fallback: &OnlineFallback, routed_bias: f64) -> Result<Guarantee> {
     let fits = path.rounds() <= fallback.params.horizon;
-    check::that("rounds", "at most the horizon", path.rounds() as f64, fits)?;
+    check::range(fits, "rounds", "at most the horizon", path.rounds() as f64)?;
     Ok(Guarantee {
         online: fallback.bound(),
         layerwise: path.layerwise_bound(routed_bias)?,

@@ -39,9 +39,9 @@ impl IsotropicInstances {
     /// For `horizon` T ≥ 1, `signal` ρ₀ in (0, 1/4] and `drift` ρ in (0, [`largest_drift`]].
     pub fn new(horizon: u64, signal: f64, drift: f64) -> Result<Self> {
         check::at_least_one("horizon", horizon)?;
-        check::that("signal", "above 0 and at most 1/4", signal, signal > 0.0 && signal <= 0.25)?;
+        check::range(signal > 0.0 && signal <= 0.25, "signal", "above 0 and at most 1/4", signal)?;
         let range = "above 0 and at most min(signal/4, 0.39/sqrt(horizon))";
-        check::that("drift", range, drift, drift > 0.0 && drift <= largest_drift(horizon, signal))?;
+        check::range(drift > 0.0 && drift <= largest_drift(horizon, signal), "drift", range, drift)?;
         Ok(Self { horizon, signal, drift })
     }
 

@@ -74,17 +74,17 @@ impl DiagonalProblem {
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         // Sums of whole numbers below 2^53 are exact, in any order of the arms.
         let total: f64 = counts.iter().sum();
-        check::that("counts", "at most 9e15 in total", total, total <= 9e15)?;
+        check::range(total <= 9e15, "counts", "at most 9e15 in total", total)?;
         Ok(Self { horizon, counts, budgets: budgets.to_vec() })
     }
 
     /// Ψ(S) for the arms of `subset`, which must be distinct.
     pub fn hardness(&self, subset: &[usize]) -> Result<f64> {
         let mut chosen = vec![false; self.counts.len()];
-        check::that("subset", "of at least 1 arm", subset.len() as f64, !subset.is_empty())?;
+        check::range(!subset.is_empty(), "subset", "of at least 1 arm", subset.len() as f64)?;
         for &arm in subset {
             let fits = arm < chosen.len() && !std::mem::replace(&mut chosen[arm], true);
-            check::that("subset", "of distinct arms of the problem", arm as f64, fits)?;
+            check::range(fits, "subset", "of distinct arms of the problem", arm as f64)?;
         }
         Ok(self.psi_of(subset))
     }
@@ -135,7 +135,6 @@ impl DiagonalProblem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use truenorth::Error;
 
     #[test]
     fn hardness_by_hand() {
@@ -208,7 +207,7 @@ mod tests {
     #[test]
     fn impossible_inputs_are_refused() {
         let short = DiagonalProblem::new(10, &[1, 2], &[1.0]).unwrap_err();
-        assert_eq!(short, Error::Length { what: "the list of budgets", expected: 2, found: 1 });
+        assert_eq!(short.to_string(), "the list of budgets must hold 2 numbers, but holds 1");
         assert!(DiagonalProblem::new(0, &[1], &[1.0]).is_err());
         assert!(DiagonalProblem::new(1, &[], &[]).is_err());
         assert!(DiagonalProblem::new(1, &[1], &[-1.0]).is_err());

@@ -42,7 +42,7 @@ pub fn aligned_bound(path: &PooledPath, bias_scale: f64) -> f64 {
 pub fn better_regime(path: &PooledPath, bias_scale: f64, fallback: &OnlineFallback) -> Result<Regime> {
     let FallbackParams { horizon, dimension, constant, .. } = fallback.params;
     let whole = path.rounds() == horizon;
-    check::that("rounds", "equal to the horizon", path.rounds() as f64, whole)?;
+    check::range(whole, "rounds", "equal to the horizon", path.rounds() as f64)?;
     let prefactor = path.prefactor() + bias_scale;
     let ambient = dimension as f64 * fallback.log_factor.powi(3);
     let pooled = path.total_log_det() * prefactor.powi(2);

@@ -8,7 +8,7 @@
 //! `g_j` are the eigenvalues of the offline precision. The budget goes where the logs know least,
 //! and raises the weakest directions to one common level τ.
 
-use truenorth::{Error, Result};
+use truenorth::Result;
 
 use crate::check;
 
@@ -40,14 +40,14 @@ impl Spectrum {
     /// Of a symmetric positive definite matrix, row by row.
     pub fn of(matrix: &[f64]) -> Result<Self> {
         let what = "the offline precision";
-        let eigenvalues = check::symmetric(what, matrix)?.symmetric_eigenvalues();
+        let eigenvalues = check::matrix(what, matrix)?.symmetric_eigenvalues();
         // Rounding of an eigenvalue is relative to the largest one: below it, a sign means nothing.
         let floor = f64::EPSILON * eigenvalues.max();
         let eigenvalue = eigenvalues.min();
         if eigenvalue > floor {
             Self::new(eigenvalues.as_slice().to_vec())
         } else {
-            Err(Error::NotPositiveDefinite { what, eigenvalue })
+            Err(check::indefinite(what, eigenvalue))
         }
     }
 

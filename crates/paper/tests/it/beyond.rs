@@ -67,7 +67,7 @@ fn drift_costs_while_its_feature_is_alive() {
 fn wide_logs_are_off_by_the_drift_and_no_more() {
     for (panel, drifted) in believed(Study::Wide, 10).iter().zip([0, 3, 50]) {
         let (live, policies) = prepare_run(panel, 0).unwrap();
-        let offline = policies[0].settings().logs.estimate(1.0).unwrap();
+        let offline = policies[0].logs().estimate(1.0).unwrap();
         let errors = live.iter().zip(offline.iter()).map(|(live, offline)| (live - offline).abs());
         // About 100 rows a coordinate: the noise of an estimate is 0.01, ridge shrinks it by a hundredth.
         assert_eq!(errors.filter(|&error| error > 0.1).count(), drifted, "{}", panel.name);

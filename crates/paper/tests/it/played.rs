@@ -1,6 +1,6 @@
 //! What is observed of a run adds up, whatever the policy.
 
-use truenorth::{Actions, Choice, Drift, Epochs, Intervals, Method, Policy, Pooling, Preset};
+use truenorth::{Actions, Choice, Drift, Intervals, Method, Policy, Pooling, Preset};
 use truenorth_paper::theory::LearnedEpochs;
 use truenorth_paper::{PathObserver, is_bounded, path};
 use truenorth_sim::{Observer as _, Step};
@@ -32,9 +32,9 @@ fn the_path_of_a_run_adds_up() {
         let mut observer = PathObserver::default();
         for (features, rewards) in rounds(world, ROUNDS, 6) {
             let actions = Actions::new(&features, 4).unwrap();
-            let (_, story) = policy.clone().choose_explained(actions).unwrap();
+            let (chosen, story) = policy.clone().choose_explained(actions).unwrap();
             let last = story.layers.last().unwrap();
-            let played = last.actions.iter().find(|interval| interval.action == story.action).unwrap();
+            let played = last.actions.iter().find(|interval| interval.action == chosen.action).unwrap();
             bias += played.informed.map_or(0.0, |branch| branch.bias);
             informed += u64::from(played.branch != truenorth::Branch::Online);
             let choice = choose(&mut policy, actions, &mut observer);
@@ -69,7 +69,7 @@ fn online_play_is_bounded_by_its_own_slack() {
 
 #[test]
 fn given_epochs_start_with_their_rounds() {
-    let drift = Drift::Learned(Epochs::Given(vec![1, 5]));
+    let drift = Drift::Learned(Some(vec![1, 5]));
     let pooled = Intervals::Pooled { pooling: Pooling::Full, drift, fallback: true };
     let mut policy = Policy::builder(2).method(Method::Layered(pooled)).horizon(20).build().unwrap();
     let mut observer = PathObserver::default();

@@ -1,6 +1,5 @@
 //! Water-filling: by hand, against feasible spreads, and its digits.
 
-use truenorth::Error;
 use truenorth_paper::theory::{Spectrum, WaterFilling};
 
 use crate::fixtures::Numbers;
@@ -91,7 +90,10 @@ fn spectrum_of_a_matrix_is_that_of_its_eigenvalues() {
     // Eigenvalues 1 and 9.
     assert!((filling.value - 4f64.ln()).abs() < 1e-12);
     let singular = Spectrum::of(&[1.0; 4]).unwrap_err();
-    assert!(matches!(singular, Error::NotPositiveDefinite { .. }), "{singular}");
+    assert!(
+        singular.to_string().starts_with("the offline precision must be positive definite"),
+        "{singular}"
+    );
     assert!(Spectrum::new(vec![1.0, 0.0]).is_err() && Spectrum::new(vec![]).is_err());
     assert!(Spectrum::new(vec![1.0]).unwrap().water_filling(-1.0).is_err());
 }

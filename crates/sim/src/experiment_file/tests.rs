@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use rand::RngExt as _;
 
+use crate::switches::{Branches, Layering, Switches, Width};
 use crate::world::stream;
 use crate::{
     CertificateKind, Contexts, Coverage, Figure, FileError, NormBound, Panel, ParameterLaw, PolicySpec,
     RewardModel, World, play_run,
 };
-use truenorth::switches::{Branches, Layering, Switches, Width};
 use truenorth::{Explore, Pooling, Preset, Schedule};
 
 /// There are no certificates beside these files.

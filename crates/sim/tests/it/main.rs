@@ -1,4 +1,5 @@
 //! Worlds and the runner from outside.
 
 mod runner;
+mod switches;
 mod worlds;

@@ -37,7 +37,7 @@ fn two_arms() -> World {
 fn logs_hold_each_arm_as_often_as_counted_with_the_logged_mean() {
     let (live, policies) = prepare_run(&panel(two_arms()), 0).unwrap();
     assert_eq!(live, [0.7, 0.3]);
-    let logs = &policies[0].settings().logs;
+    let logs = policies[0].logs();
     assert_eq!((logs.count(), logs.gram()[0], logs.gram()[3]), (500, 300.0, 200.0));
     // Bernoulli means 0.3 and 0.7: four standard errors are 0.11 and 0.13.
     assert!((logs.moment()[0] / 300.0 - 0.3).abs() < 0.11 && (logs.moment()[1] / 200.0 - 0.7).abs() < 0.13);
@@ -85,7 +85,7 @@ fn boxes_and_directions_stay_within_the_unit_ball() {
         ..two_arms()
     };
     let (_, policies) = prepare_run(&panel(world), 0).unwrap();
-    let gram = policies[0].settings().logs.gram();
+    let gram = policies[0].logs().gram();
     // Uniform on [0, 1]: a third of 400 rows; four standard errors are 24. Uniform on [0, 0.01]: 0.0133.
     assert!((gram[0] - 400.0 / 3.0).abs() < 24.0 && gram[3] < 0.02, "{gram:?}");
     let diverse = World {
@@ -95,7 +95,7 @@ fn boxes_and_directions_stay_within_the_unit_ball() {
         ..two_arms()
     };
     let (_, policies) = prepare_run(&panel(diverse), 0).unwrap();
-    assert!((policies[0].settings().logs.gram()[0] - 50.0).abs() < 1e-9);
+    assert!((policies[0].logs().gram()[0] - 50.0).abs() < 1e-9);
 }
 
 #[test]

@@ -28,8 +28,9 @@
 //! from all of these to their neighbours, until it stands.
 //! Models that are as heavy as one that is left out are left out with it, so that neither rounding nor the order of columns decides.
 
+use crate::check;
 use crate::dense::{self, Matrix, Vector};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Deviations by which all columns may have moved.
 const MOVED: [f64; 5] = [0.002, 0.1, 0.3, 1.0, 3.0];
@@ -335,10 +336,7 @@ impl<'a> Models<'a> {
         // Numbers at the edge of overflow may give none.
         models.retain(|model| model.log_weight.is_finite());
         if models.is_empty() {
-            return Err(Error::NotPositiveDefinite {
-                what: "the precision of the drift",
-                eigenvalue: f64::NAN,
-            });
+            return Err(check::indefinite("the precision of the drift", f64::NAN));
         }
         models.sort_by(|a, b| b.log_weight.total_cmp(&a.log_weight));
         if let Some(left_out) = models.get(used).map(|model| model.log_weight + EQUAL) {

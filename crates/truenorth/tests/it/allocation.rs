@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use truenorth::{Actions, Method, Policy, Preset, Prior};
 
-use crate::support::{World, rounds};
+use crate::support::{UNTOLD, World, rounds};
 
 #[test]
 fn choose_and_learn_do_not_allocate_after_warm_up() {
@@ -12,13 +12,12 @@ fn choose_and_learn_do_not_allocate_after_warm_up() {
         for (name, settings) in world.policies(1000) {
             // A belief is fitted anew whenever live data has grown by a quarter: no more than three times from 130 to
             // 200 rewards.
-            let told = settings.noise.is_some() && settings.norm_bound.is_some();
-            let fits = match settings.method {
+            let mut policy = settings.build().unwrap();
+            let fits = match policy.method() {
                 Method::Posterior { prior: Prior::Adaptive, .. } => 3,
-                Method::Posterior { prior: Prior::Ridge, .. } if !told => 3,
+                Method::Posterior { prior: Prior::Ridge, .. } if name.contains(UNTOLD) => 3,
                 _ => 0,
             };
-            let mut policy = settings.build().unwrap();
             let history = rounds(&mut world, 200, 12);
             let learned = Cell::new(0);
             let mut play = |(features, rewards): &(Vec<f64>, Vec<f64>)| {

@@ -74,7 +74,7 @@ fn coverage(cell: Cell, make: impl Fn(&mut World) -> Settings + Sync) -> [f64; C
                     }
                     let mut world = drawn_world(seed, cell);
                     let mut settings = make(&mut world);
-                    settings.exploration_scale = DEVIATIONS;
+                    settings = settings.exploration_scale(DEVIATIONS);
                     let covered = covered(&mut world, settings.build().unwrap());
                     let mut sums = sums.lock().unwrap();
                     sums.iter_mut().zip(covered).for_each(|(sum, covered)| *sum += covered / PROBLEMS as f64);
@@ -137,7 +137,7 @@ fn lin_ucb_is_calibrated_when_told_its_prior() {
     // Exactly the model: θ ~ N(0, S² I), so that the posterior is right whatever is played.
     calibrated("lin-ucb, told", |_, cell| {
         let mut settings = Policy::builder(cell.dimension).preset(Preset::LinUcb);
-        (settings.noise, settings.norm_bound) = (Some(cell.noise), Some(cell.size));
+        settings = settings.noise(cell.noise).norm_bound(cell.size);
         settings
     });
 }
@@ -147,8 +147,8 @@ fn a_posterior_with_a_fixed_certificate_is_calibrated() {
     // Exactly the model: Δ ~ N(0, ρ² M⁻¹).
     calibrated("fixed certificate", |world, cell| {
         let mut settings = Policy::builder(cell.dimension);
-        (settings.noise, settings.norm_bound) = (Some(cell.noise), Some(cell.size));
-        settings.logs = world.logs(cell.rows);
+        settings = settings.noise(cell.noise).norm_bound(cell.size);
+        settings = settings.logs(world.logs(cell.rows));
         let budgets: Vec<f64> =
             (0..cell.dimension).map(|j| cell.size * [0.01, 0.1, 0.3, 1.0][j % 4]).collect();
         for (j, budget) in budgets.iter().enumerate() {
@@ -164,7 +164,7 @@ fn a_posterior_with_a_fixed_certificate_is_calibrated() {
 fn truenorth_is_calibrated_when_told_nothing() {
     calibrated("truenorth, told nothing", |world, cell| {
         let mut settings = Policy::builder(cell.dimension);
-        settings.logs = world.logs(cell.rows);
+        settings = settings.logs(world.logs(cell.rows));
         redraw_some(world, cell);
         settings
     });
@@ -174,9 +174,9 @@ fn truenorth_is_calibrated_when_told_nothing() {
 fn truenorth_is_calibrated_when_told_its_prior() {
     calibrated("truenorth, told", |world, cell| {
         let mut settings = Policy::builder(cell.dimension);
-        settings.logs = world.logs(cell.rows);
-        settings.noise = Some(cell.noise);
-        settings.norm_bound = Some(cell.size * (cell.dimension as f64).sqrt());
+        settings = settings.logs(world.logs(cell.rows));
+        settings = settings.noise(cell.noise);
+        settings = settings.norm_bound(Some(cell.size * (cell.dimension as f64).sqrt()));
         redraw_some(world, cell);
         settings
     });
@@ -187,7 +187,7 @@ fn truenorth_is_calibrated_when_told_its_prior() {
 fn truenorth_covers_without_drift() {
     let coverages = measured("truenorth, no drift", |world, cell| {
         let mut settings = Policy::builder(cell.dimension);
-        settings.logs = world.logs(cell.rows);
+        settings = settings.logs(world.logs(cell.rows));
         settings
     });
     for (checkpoint, average) in coverages {

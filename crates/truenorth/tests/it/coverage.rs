@@ -15,12 +15,16 @@ const ROUNDS: usize = 500;
 /// ridge's shrinkage, decides about coverage.
 const NOISE: f64 = 1.0;
 
+fn norm_bound(world: &World) -> f64 {
+    dot(&world.logged, &world.logged).sqrt().max(1.0)
+}
+
 /// Number of runs in which any interval, at any round, layer and action, misses the truth.
 fn runs_with_a_miss(
     name: &str,
     noise: f64,
     delta: f64,
-    change: impl Fn(&mut World, &mut Settings) + Sync,
+    change: impl Fn(&mut World, Settings) -> Settings + Sync,
 ) -> u64 {
     let (next, missed) = (AtomicU64::new(0), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -33,9 +37,8 @@ fn runs_with_a_miss(
                     }
                     let mut world = World::new(seed, 5, noise);
                     let all = world.policies(ROUNDS as u64);
-                    let (_, mut settings) = all.into_iter().find(|(kind, _)| kind == name).unwrap();
-                    settings.delta = delta;
-                    change(&mut world, &mut settings);
+                    let (_, settings) = all.into_iter().find(|(kind, _)| kind == name).unwrap();
+                    let settings = change(&mut world, settings.delta(delta));
                     missed.fetch_add(u64::from(misses(&mut world, settings)), Ordering::Relaxed);
                 }
             });
@@ -66,7 +69,7 @@ fn covers(layering: &str, pooling: &str, certificate: &str) {
     for schedule in ["PerRound", "Anytime"] {
         for delta in [0.05, 0.2] {
             let name = format!("{layering} {pooling} {certificate} {schedule}");
-            let missed = runs_with_a_miss(&name, NOISE, delta, |_, _| ());
+            let missed = runs_with_a_miss(&name, NOISE, delta, |_, settings| settings);
             let share = missed as f64 / RUNS as f64;
             println!("{name}, delta {delta}: {missed} of {RUNS} runs with a miss");
             assert!(share <= delta, "{name}: {share} of the runs missed, but delta is {delta}");
@@ -122,15 +125,14 @@ const DRIFTS: [Drift; 5] = [
     ("all reversed", |world| world.logged = world.live.iter().map(|entry| -entry).collect()),
 ];
 
-fn confidence_covers(name: &str, change: impl Fn(&World, &mut Settings) + Sync) {
+fn confidence_covers(name: &str, change: impl Fn(&World, Settings) -> Settings + Sync) {
     let delta = 0.1;
     for (drift, move_logs) in DRIFTS {
         for (noise, rows) in [(1.0, 60), (0.1, 60), (0.1, 2000)] {
             let missed = runs_with_a_miss("truenorth-confidence", noise, delta, |world, settings| {
                 move_logs(world);
-                settings.logs = world.logs(rows);
-                settings.norm_bound = Some(dot(&world.logged, &world.logged).sqrt().max(1.0));
-                change(world, settings);
+                let settings = settings.logs(world.logs(rows)).norm_bound(norm_bound(world));
+                change(world, settings)
             });
             let share = missed as f64 / RUNS as f64;
             println!(
@@ -145,15 +147,13 @@ fn confidence_covers(name: &str, change: impl Fn(&World, &mut Settings) + Sync) 
 /// of a run hold together with probability 1 - δ.
 #[test]
 fn truenorth_confidence_with_a_fixed_certificate_covers() {
-    confidence_covers("fixed", |world, settings| {
-        *settings = settings.clone().certificate(world.certificate());
-    });
+    confidence_covers("fixed", |world, settings| settings.certificate(world.certificate()));
 }
 
 /// Guaranteed: nobody drifts by more than twice the norm bound.
 #[test]
 fn truenorth_confidence_covers() {
-    confidence_covers("untold", |_, _| ());
+    confidence_covers("untold", |_, settings| settings);
 }
 
 /// Where the interval has nothing to spare, it misses about as often as it may: one direction, no slack for the ridge
@@ -189,15 +189,13 @@ fn the_online_share_of_the_failures_is_nearly_attained() {
 /// The check above can fail: each assumption, broken on its own, is caught by it.
 #[test]
 fn broken_assumptions_are_caught() {
-    type Break = fn(&mut World, &mut Settings);
+    type Break = fn(&mut World, Settings) -> Settings;
     let broken: [(&str, f64, Break); 3] = [
-        ("noise", 1.0, |_, settings| settings.noise = settings.noise.map(|noise| noise / 4.0)),
-        ("norm_bound", 0.1, |_, settings| {
-            settings.norm_bound = settings.norm_bound.map(|bound| bound / 20.0);
-        }),
+        ("noise", 1.0, |world, settings| settings.noise(world.noise.max(0.05) / 4.0)),
+        ("norm_bound", 0.1, |world, settings| settings.norm_bound(norm_bound(world) / 20.0)),
         ("certificate", 0.1, |world, settings| {
             world.logged = world.live.iter().map(|entry| -entry).collect();
-            settings.logs = world.logs(2000);
+            settings.logs(world.logs(2000))
         }),
     ];
     for (what, noise, change) in broken {

@@ -41,13 +41,14 @@ fn logs_of_a_few_directions_and_few_rows_do_no_harm() {
     for preset in OURS {
         for (rows, seen) in [(1, 12), (3, 12), (7, 12), (400, 2)] {
             let mut world = World::new(22, 12, 0.1);
-            let mut settings = Policy::builder(12).preset(preset);
+            let mut logs = RidgeStatistic::new(12).unwrap();
             for _ in 0..rows {
                 let mut features = unit_vector(&mut world.rng, 12);
                 features[seen..].fill(0.0);
                 let reward = dot(&features, &world.logged) + world.draw_noise();
-                settings.logs.observe(&features, reward).unwrap();
+                logs.observe(&features, reward).unwrap();
             }
+            let settings = Policy::builder(12).preset(preset).logs(logs);
             let share = late_regret(&mut world, settings, 300);
             // One row says nothing of the noise, so that intervals are those of noise 1.
             let untold = preset == Preset::TrueNorthConfidence && rows == 1;
@@ -62,11 +63,11 @@ fn rewards_that_never_change_are_played_without_complaint() {
     for preset in OURS {
         for (logged, live) in [(0.7, 0.7), (0.0, 0.0), (0.0, 0.7), (0.7, 0.0), (1e-6, 1e6), (-1e6, 1e-6)] {
             let mut world = World::new(23, 3, 0.0);
-            let mut settings = Policy::builder(3).preset(preset);
+            let mut logs = RidgeStatistic::new(3).unwrap();
             for _ in 0..50 {
-                settings.logs.observe(&unit_vector(&mut world.rng, 3), logged).unwrap();
+                logs.observe(&unit_vector(&mut world.rng, 3), logged).unwrap();
             }
-            let mut policy = settings.build().unwrap();
+            let mut policy = Policy::builder(3).preset(preset).logs(logs).build().unwrap();
             for (features, _) in rounds(&mut world, 60, 4) {
                 let choice = play(&mut policy, &features, &[live; 4]);
                 assert!(choice.ucb.is_finite() && choice.lcb <= choice.ucb, "{}: {choice:?}", preset.name());
@@ -79,19 +80,19 @@ fn rewards_that_never_change_are_played_without_complaint() {
 fn features_of_zeros_are_played_without_complaint() {
     for preset in OURS {
         let mut world = World::new(24, 3, 0.1);
-        let settings = Policy::builder(3).preset(preset);
-        let mut logged = settings.clone();
+        let none = RidgeStatistic::new(3).unwrap();
+        let mut logged = none.clone();
         for _ in 0..20 {
-            logged.logs.observe(&[0.0; 3], 0.5).unwrap();
+            logged.observe(&[0.0; 3], 0.5).unwrap();
         }
         // The second feature is zero in the logs, the third in live rounds.
-        let mut partly = settings.clone();
+        let mut partly = none.clone();
         for _ in 0..20 {
             let x = unit_vector(&mut world.rng, 3);
-            partly.logs.observe(&[x[0], 0.0, x[2]], x[0] - x[2]).unwrap();
+            partly.observe(&[x[0], 0.0, x[2]], x[0] - x[2]).unwrap();
         }
-        for settings in [settings, logged, partly] {
-            let mut policy = settings.build().unwrap();
+        for logs in [none, logged, partly] {
+            let mut policy = Policy::builder(3).preset(preset).logs(logs).build().unwrap();
             for round in 0..40 {
                 let mut features = world.round(3);
                 let mute = if round % 3 == 0 { 0..9 } else { 0..3 };
@@ -109,14 +110,14 @@ fn features_of_zeros_are_played_without_complaint() {
 /// Decisions in a world whose features and rewards are measured in other units.
 fn decisions(preset: Preset, rows: usize, feature_unit: f64, reward_unit: f64) -> Vec<usize> {
     let mut world = World::new(25, 4, 0.3);
-    let mut settings = Policy::builder(4).preset(preset);
+    let mut logs = RidgeStatistic::new(4).unwrap();
     let scaled = |features: &[f64]| -> Vec<f64> { features.iter().map(|x| x * feature_unit).collect() };
     for _ in 0..rows {
         let features = unit_vector(&mut world.rng, 4);
         let reward = dot(&features, &world.logged) + world.draw_noise();
-        settings.logs.observe(&scaled(&features), reward_unit * reward).unwrap();
+        logs.observe(&scaled(&features), reward_unit * reward).unwrap();
     }
-    let mut policy = settings.build().unwrap();
+    let mut policy = Policy::builder(4).preset(preset).logs(logs).build().unwrap();
     rounds(&mut world, 150, 6)
         .into_iter()
         .map(|(features, rewards)| {
@@ -165,7 +166,7 @@ fn tiny_and_huge_rewards_are_learned_from() {
                 let mut world = World::new(26, 4, 0.1 * size);
                 world.live.iter_mut().chain(&mut world.logged).for_each(|entry| *entry *= size);
                 let mut settings = Policy::builder(4).preset(preset);
-                settings.logs = world.logs(rows);
+                settings = settings.logs(world.logs(rows));
                 let share = late_regret(&mut world, settings, 200);
                 assert!(share < 0.1, "{}, rewards of {size:e}, {rows} rows: {share}", preset.name());
             }
@@ -200,17 +201,17 @@ fn any_number_of_features_and_actions_is_played() {
 fn estimated_numbers_are_those_of_the_logs() {
     let mut world = World::new(28, 5, 0.2);
     let mut settings = Policy::builder(5);
-    settings.logs = world.logs(2000);
+    settings = settings.logs(world.logs(2000));
     let policy = settings.clone().build().unwrap();
     assert!((policy.noise() / 0.2 - 1.0).abs() < 0.1, "{}", policy.noise());
     // Twice the length of the logged parameter.
     let length = 2.0 * dot(&world.logged, &world.logged).sqrt();
     assert!((policy.norm_bound() / length - 1.0).abs() < 0.1, "{}", policy.norm_bound());
-    (settings.noise, settings.norm_bound) = (Some(0.7), Some(3.0));
+    settings = settings.noise(0.7).norm_bound(3.0);
     let policy = settings.build().unwrap();
     assert!((policy.noise() - 0.7).abs() < 1e-12 && (policy.norm_bound() - 3.0).abs() < 1e-12);
     let mut settings = Policy::builder(5);
-    settings.logs = RidgeStatistic::new(5).unwrap();
+    settings = settings.logs(RidgeStatistic::new(5).unwrap());
     let policy = settings.build().unwrap();
     assert_eq!((policy.noise(), policy.norm_bound(), policy.logs_hold()), (1.0, 1.0, Some(0.0)));
 }
@@ -220,7 +221,7 @@ fn the_noise_of_live_rewards_is_followed() {
     for rows in [0, 300] {
         let mut world = World::new(29, 4, 0.1);
         let mut settings = Policy::builder(4);
-        settings.logs = world.logs(rows);
+        settings = settings.logs(world.logs(rows));
         world.noise = 0.5;
         let mut policy = settings.build().unwrap();
         for (features, rewards) in rounds(&mut world, 500, 5) {

@@ -12,11 +12,9 @@ const SEEDS: u64 = if cfg!(debug_assertions) { 10 } else { 50 };
 const ROUNDS: usize = if cfg!(debug_assertions) { 200 } else { 2000 };
 
 /// A policy in a state that does not depend on its seed, and the actions that it is offered.
-fn state(mut settings: Settings, seed: u64, actions: usize) -> (Policy, Vec<f64>) {
+fn state(settings: Settings, seed: u64, actions: usize) -> (Policy, Vec<f64>) {
     let mut world = World::new(51, DIMENSION, 0.5);
-    settings.seed = seed;
-    settings.logs = world.logs(20);
-    let mut policy = settings.build().unwrap();
+    let mut policy = settings.seed(seed).logs(world.logs(20)).build().unwrap();
     for (features, rewards) in rounds(&mut world, 12, 4) {
         let actions = Actions::new(&features, DIMENSION).unwrap();
         let decision = policy.choose(actions).unwrap().decision;
@@ -37,8 +35,9 @@ fn dicing() -> Vec<(String, Settings)> {
     let mut policies =
         vec![preset(Preset::TrueNorthSampling), preset(Preset::LinTs), preset(Preset::EpsilonGreedy), bold];
     // Wide enough to hesitate.
-    policies[0].1.exploration_scale = 3.0;
-    policies[1].1.exploration_scale = 6.0;
+    for ((_, settings), scale) in policies.iter_mut().zip([3.0, 6.0]) {
+        *settings = settings.clone().exploration_scale(scale);
+    }
     policies
 }
 
@@ -69,7 +68,7 @@ fn inverse_propensities_weigh_every_action_alike() {
             let mean = weights[action] / total;
             let stderr = ((squares[action] / total - mean * mean) / total).sqrt();
             let frequency = counts[action] / total;
-            if matches!(explore(&settings), Explore::Epsilon(_)) || frequency > 0.1 {
+            if matches!(explore(&settings.clone().build().unwrap()), Explore::Epsilon(_)) || frequency > 0.1 {
                 frequent += 1;
                 assert!((mean - 1.0).abs() <= 4.0 * stderr, "{name}, action {action}: {mean} ± {stderr}");
             } else {
@@ -104,7 +103,7 @@ fn of_two_actions_each_is_chosen_as_often_as_its_propensities_say() {
 #[test]
 fn epsilon_plays_its_favourite_and_all_others_alike() {
     for (name, settings) in dicing() {
-        let Explore::Epsilon(epsilon) = explore(&settings) else { continue };
+        let Explore::Epsilon(epsilon) = explore(&settings.clone().build().unwrap()) else { continue };
         let (counts, ..) = tally(&settings, 4);
         let total = SEEDS as f64 * ROUNDS as f64;
         let favourite = (0..4).max_by(|&a, &b| counts[a].total_cmp(&counts[b])).unwrap();
@@ -121,7 +120,7 @@ fn epsilon_plays_its_favourite_and_all_others_alike() {
 
 /// Mean and covariance of the posterior, from the intervals of axes and sums of axes.
 fn posterior(policy: &mut Policy) -> (Vector, Matrix) {
-    let scale = policy.settings().exploration_scale;
+    let scale = policy.exploration_scale();
     let ask = |x: Vec<f64>| {
         let interval = policy.intervals(0, Actions::new(&x, DIMENSION).unwrap()).unwrap()[0];
         let radius = (interval.ucb - interval.lcb) / 2.0;
@@ -144,12 +143,12 @@ fn posterior(policy: &mut Policy) -> (Vector, Matrix) {
 #[test]
 fn sampling_draws_from_the_posterior_that_intervals_show() {
     for (name, settings) in dicing() {
-        if explore(&settings) != Explore::Sampling {
+        let (mut policy, features) = state(settings.clone(), 0, 4);
+        if explore(&policy) != Explore::Sampling {
             continue;
         }
-        let (mut policy, features) = state(settings.clone(), 0, 4);
         let (mean, covariance) = posterior(&mut policy);
-        let root = covariance.cholesky().unwrap().l() * settings.exploration_scale;
+        let root = covariance.cholesky().unwrap().l() * policy.exploration_scale();
         let mut rng = World::new(52, 1, 0.0).rng;
         let draws = 10 * usize::try_from(SEEDS).unwrap() * ROUNDS;
         let mut shares = [0.0; 4];
@@ -160,7 +159,7 @@ fn sampling_draws_from_the_posterior_that_intervals_show() {
             let best = (0..4).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
             shares[best] += 1.0 / draws as f64;
         }
-        if is_believed(&settings) {
+        if is_believed(&policy) {
             // In one round of twenty any action that live data has not ruled out: all of them here.
             shares = shares.map(|share| 0.95 * share + 0.05 / 4.0);
         }

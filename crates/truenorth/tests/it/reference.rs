@@ -1,8 +1,7 @@
 //! The engine against a plain implementation: nested vectors, an inverse from scratch for every form, no vectors, no
 //! triangles, no bounds that spare work. Whatever the engine skips or reorders, its decisions are these.
 
-use truenorth::switches::{Branches, Certification, Layering, Switches, Width};
-use truenorth::{Actions, Choice, Explanation, Explore, Policy, Pooling, Preset, Settings};
+use truenorth::{Actions, Choice, Drift, Explanation, Intervals, Method, Policy, Pooling, Preset, Settings};
 
 use crate::support::{World, rounds};
 
@@ -61,8 +60,9 @@ struct Interval {
 
 /// What a branch needs to know that does not change.
 struct Reference {
-    settings: Settings,
-    words: Switches,
+    /// None where widths are deviations of a posterior of live data.
+    intervals: Option<Intervals>,
+    exploration_scale: f64,
     layer_delta: f64,
     offline_radius: f64,
     noise: f64,
@@ -90,19 +90,20 @@ struct Decision {
 
 impl Reference {
     fn new(policy: &Policy) -> Self {
-        let settings = policy.settings().clone();
-        let dimension = settings.dimension;
+        let dimension = policy.dimension();
         let zeros = vec![vec![0.0; dimension]; dimension];
-        let words = Switches::from(settings.method.clone());
-        let posterior = words.width == Width::Posterior;
+        let intervals = match policy.method() {
+            Method::Layered(intervals) | Method::Flat(intervals) => Some(intervals.clone()),
+            _ => None,
+        };
         let (noise, norm_bound) = (policy.noise(), policy.norm_bound());
-        let ridge = if posterior { (noise / norm_bound).powi(2) } else { settings.ridge.unwrap_or(1.0) };
+        let ridge = if intervals.is_none() { (noise / norm_bound).powi(2) } else { policy.ridge() };
         let logs = rows(policy.offline().precision());
         let (drift, rho) = match policy.certificate() {
             Some(certificate) => (invert(&rows(certificate.matrix())).0, certificate.rho()),
             None => (zeros.clone(), 0.0),
         };
-        let discounted = words.pooling == Pooling::Discounted && words.branches != Branches::Warm;
+        let discounted = matches!(intervals, Some(Intervals::Pooled { pooling: Pooling::Discounted, .. }));
         let weight = if discounted && rho > 0.0 {
             // W = σ² (β² G⁻¹ + ρ² M⁻¹)⁻¹
             let mut spread = invert(&logs).0;
@@ -126,8 +127,8 @@ impl Reference {
             logs,
             layers: vec![(zeros, vec![0.0; dimension]); policy.last_layer() as usize + 1],
             round: 0,
-            settings,
-            words,
+            intervals,
+            exploration_scale: policy.exploration_scale(),
         }
     }
 
@@ -142,11 +143,11 @@ impl Reference {
         let (inverse, log_det) = invert(&precision);
         let estimate = times(&inverse, moment);
         let growth = log_det - precision.len() as f64 * self.ridge.ln();
-        let beta = match self.words.width {
-            Width::Confidence => self.radius(growth) + self.ridge.sqrt() * self.norm_bound,
-            Width::Posterior => self.noise,
+        let beta = match self.intervals {
+            Some(_) => self.radius(growth) + self.ridge.sqrt() * self.norm_bound,
+            None => self.noise,
         };
-        let scale = self.settings.exploration_scale * beta;
+        let scale = self.exploration_scale * beta;
         move |x| Interval { mean: dot(x, &estimate), radius: scale * dot(x, &times(&inverse, x)).sqrt() }
     }
 
@@ -164,15 +165,15 @@ impl Reference {
             let solved = times(&inverse, x);
             let (norm, routed) = (dot(x, &solved).sqrt(), times(&self.weight, &solved));
             let bias = self.rho * dot(&routed, &times(&self.drift, &routed)).sqrt();
-            let radius = match (self.words.branches, self.words.pooling) {
-                (Branches::Warm, _) => warm * norm,
-                (_, Pooling::Full) => (gamma + self.offline_radius) * norm + bias,
-                (_, Pooling::Discounted) => {
+            let radius = match self.intervals {
+                Some(Intervals::Warm) => warm * norm,
+                Some(Intervals::Pooled { pooling: Pooling::Discounted, .. }) => {
                     let own = dot(&routed, &times(&logs_inverse, &routed)).sqrt();
                     gamma * norm + self.offline_radius * own + bias
                 }
+                _ => (gamma + self.offline_radius) * norm + bias,
             };
-            Interval { mean: dot(x, &estimate), radius: self.settings.exploration_scale * radius }
+            Interval { mean: dot(x, &estimate), radius: self.exploration_scale * radius }
         }
     }
 
@@ -183,7 +184,7 @@ impl Reference {
 
     fn decide(&mut self, features: &[f64]) -> Decision {
         self.round += 1;
-        let actions: Vec<&[f64]> = features.chunks(self.settings.dimension).collect();
+        let actions: Vec<&[f64]> = features.chunks(self.prior.len()).collect();
         let mut candidates: Vec<usize> = (0..actions.len()).collect();
         let (mut bounds, mut conflicts) = (Vec::new(), 0);
         for layer in 0..self.layers.len() {
@@ -193,13 +194,13 @@ impl Reference {
                 let ends =
                     |interval: Interval| (interval.mean - interval.radius, interval.mean + interval.radius);
                 let ((a, b), (c, d)) = (ends(online(actions[action])), ends(informed(actions[action])));
-                intervals.push(match self.words.branches {
-                    Branches::Online => (action, a, b),
-                    Branches::Both if b.min(d) < a.max(c) => {
+                intervals.push(match self.intervals {
+                    None | Some(Intervals::Online) => (action, a, b),
+                    Some(Intervals::Pooled { fallback: true, .. }) if b.min(d) < a.max(c) => {
                         conflicts += 1;
                         (action, a, b)
                     }
-                    Branches::Both => (action, a.max(c), b.min(d)),
+                    Some(Intervals::Pooled { fallback: true, .. }) => (action, a.max(c), b.min(d)),
                     _ => (action, c, d),
                 });
             }
@@ -230,13 +231,13 @@ impl Reference {
 
     /// What is ranked by: the UCB, or what [`truenorth`] makes of it where widths are deviations.
     fn index(&self, lower: f64, upper: f64) -> f64 {
-        if self.words.width == Width::Confidence {
+        if self.intervals.is_some() {
             return upper;
         }
         let (mean, radius) = (f64::midpoint(lower, upper), 0.5 * (upper - lower));
-        let scale = self.settings.exploration_scale;
+        let scale = self.exploration_scale;
         let square = (radius / (scale * self.noise)).powi(2);
-        let neglect = self.round as f64 / self.settings.dimension as f64 * square / (1.0 + square);
+        let neglect = self.round as f64 / self.prior.len() as f64 * square / (1.0 + square);
         mean + radius * (1.0 + 2.0 * neglect.max(1.0).ln() / scale).sqrt()
     }
 
@@ -281,34 +282,22 @@ fn decisions_are_those_of_the_plain_implementation() {
     for (dimension, actions) in shapes {
         let mut world = World::new(dimension as u64, dimension, 0.1);
         let (logs, certificate) = (world.logs(3 * dimension), world.certificate());
-        for (layering, branches, pooling) in [
-            (Layering::Layered, Branches::Online, Pooling::Full),
-            (Layering::Layered, Branches::Both, Pooling::Full),
-            (Layering::Layered, Branches::Both, Pooling::Discounted),
-            (Layering::Layered, Branches::Warm, Pooling::Full),
-            (Layering::Flat, Branches::Online, Pooling::Full),
-            (Layering::Flat, Branches::Both, Pooling::Full),
-            (Layering::Flat, Branches::Both, Pooling::Discounted),
-            (Layering::Flat, Branches::Pooled, Pooling::Full),
-            (Layering::Flat, Branches::Pooled, Pooling::Discounted),
+        let pooled = |pooling, fallback| Intervals::Pooled { pooling, drift: Drift::Told, fallback };
+        for method in [
+            Method::Layered(Intervals::Online),
+            Method::Layered(pooled(Pooling::Full, true)),
+            Method::Layered(pooled(Pooling::Discounted, true)),
+            Method::Layered(Intervals::Warm),
+            Method::Flat(Intervals::Online),
+            Method::Flat(pooled(Pooling::Full, true)),
+            Method::Flat(pooled(Pooling::Discounted, true)),
+            Method::Flat(pooled(Pooling::Full, false)),
+            Method::Flat(pooled(Pooling::Discounted, false)),
         ] {
-            let words = Switches {
-                layering,
-                branches,
-                pooling,
-                certificate: Certification::Told,
-                width: Width::Confidence,
-                explore: Explore::Ucb,
-            };
-            let settings = Policy::builder(dimension).method(words.try_into().unwrap()).logs(logs.clone());
+            let name = format!("{method:?} {dimension}x{actions}");
+            let settings = Policy::builder(dimension).method(method).logs(logs.clone());
             let settings = settings.noise(0.1).norm_bound(1.2).horizon(64).exploration_scale(0.3);
-            let settings = settings.certificate(certificate.clone());
-            play(
-                &format!("{layering:?} {branches:?} {pooling:?} {dimension}x{actions}"),
-                settings,
-                &mut world,
-                actions,
-            );
+            play(&name, settings.certificate(certificate.clone()), &mut world, actions);
         }
         for scale in [0.02, 0.2, 1.0, 5.0] {
             let settings = Policy::builder(dimension).preset(Preset::LinUcb).noise(0.1).norm_bound(1.2);

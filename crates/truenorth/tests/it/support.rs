@@ -4,7 +4,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use truenorth::{
-    Actions, Certificate, Choice, Drift, Epochs, Explore, Intervals, Method, Policy, Pooling, Preset, Prior,
+    Actions, Certificate, Choice, Drift, Explore, Intervals, Method, Policy, Pooling, Preset, Prior,
     RidgeStatistic, Schedule, Settings,
 };
 
@@ -98,32 +98,33 @@ impl World {
             policies.extend(confidence_mixes(self.dimension, &fixed));
             policies.extend(posterior_mixes(self.dimension, &fixed));
         }
-        for (_, settings) in &mut policies {
-            settings.logs = logs.clone();
-            settings.horizon = Some(horizon);
-            settings.noise = Some(self.noise.max(0.05));
-            settings.norm_bound = Some(dot(&self.logged, &self.logged).sqrt().max(1.0));
-        }
+        let norm_bound = dot(&self.logged, &self.logged).sqrt().max(1.0);
+        let told = |(name, settings): (String, Settings)| {
+            let settings = settings.logs(logs.clone()).horizon(horizon);
+            (name, settings.noise(self.noise.max(0.05)).norm_bound(norm_bound))
+        };
+        let mut policies: Vec<_> = policies.into_iter().map(told).collect();
         // Those that find noise and norm bound out for themselves, with logs and without.
-        let untold = policies.clone().into_iter().filter(|(name, settings)| {
-            name.parse::<Preset>().is_ok()
-                && !matches!(settings.method, Method::Layered(_))
+        let untold = policies.clone().into_iter().filter(|(name, _)| {
+            name.parse::<Preset>().is_ok_and(|preset| !matches!(preset.method(), Method::Layered(_)))
                 && !["greedy", "offline-only"].contains(&name.as_str())
         });
-        let untold = untold.map(|(name, mut settings)| {
-            (settings.noise, settings.norm_bound) = (None, None);
-            (format!("{name}, told nothing"), settings)
-        });
+        let untold = untold
+            .map(|(name, settings)| (format!("{name}, {UNTOLD}"), settings.noise(None).norm_bound(None)));
         let untold: Vec<_> = untold.collect();
-        let unlogged = untold.clone().into_iter().map(|(name, mut settings)| {
-            settings.logs = RidgeStatistic::new(self.dimension).unwrap();
-            (format!("{name}, without logs"), settings)
+        let unlogged = untold.clone().into_iter().map(|(name, settings)| {
+            let settings = settings.logs(RidgeStatistic::new(self.dimension).unwrap());
+            (format!("{name}, {UNLOGGED}"), settings)
         });
         policies.extend(unlogged);
         policies.extend(untold);
         policies
     }
 }
+
+/// What the name of a policy says that finds out noise and norm bound for itself, or has no logs.
+pub(crate) const UNTOLD: &str = "told nothing";
+pub(crate) const UNLOGGED: &str = "without logs";
 
 /// Presets that need no certificate, but may have one: they ignore or show it.
 const SHOWN: [Preset; 8] = [
@@ -144,18 +145,16 @@ fn confidence_mixes(dimension: usize, fixed: &Certificate) -> Vec<(String, Setti
     for schedule in [Schedule::PerRound, Schedule::Anytime] {
         for layering in ["Flat", "Layered"] {
             for pooling in [Pooling::Full, Pooling::Discounted] {
-                for (kind, drift) in [("fixed", Drift::Told), ("learned", Drift::Learned(Epochs::Doubling))] {
-                    let mut settings = base();
+                for (kind, drift) in [("fixed", Drift::Told), ("learned", Drift::Learned(None))] {
                     let pooled = Intervals::Pooled { pooling, drift, fallback: true };
                     let flat = layering == "Flat";
-                    settings.method = if flat { Method::Flat(pooled) } else { Method::Layered(pooled) };
-                    settings.schedule = Some(schedule);
+                    let method = if flat { Method::Flat(pooled) } else { Method::Layered(pooled) };
+                    let settings = base().method(method).schedule(schedule);
                     policies.push((format!("{layering} {pooling:?} {kind} {schedule:?}"), settings));
                 }
             }
         }
-        let mut settings = Policy::builder(dimension).preset(Preset::TrueNorthConfidence);
-        settings.schedule = Some(schedule);
+        let settings = Policy::builder(dimension).preset(Preset::TrueNorthConfidence).schedule(schedule);
         policies.push((format!("Flat Discounted untold {schedule:?}"), settings));
     }
     let alone = Intervals::Pooled { pooling: Pooling::Discounted, drift: Drift::Told, fallback: false };
@@ -170,8 +169,8 @@ fn posterior_mixes(dimension: usize, fixed: &Certificate) -> Vec<(String, Settin
         [("adaptive", Prior::Adaptive), ("fixed discounted", Prior::Told), ("warm", Prior::Warm)]
     {
         for explore in [Explore::Ucb, Explore::Sampling, Explore::Epsilon(0.3)] {
-            let mut settings = Policy::builder(dimension).certificate(fixed.clone());
-            settings.method = Method::Posterior { prior, explore };
+            let settings = Policy::builder(dimension).certificate(fixed.clone());
+            let settings = settings.method(Method::Posterior { prior, explore });
             policies.push((format!("Posterior {kind} {explore:?}"), settings));
         }
     }
@@ -180,7 +179,7 @@ fn posterior_mixes(dimension: usize, fixed: &Certificate) -> Vec<(String, Settin
 
 /// Plays one round and learns its reward.
 pub(crate) fn play(policy: &mut Policy, features: &[f64], rewards: &[f64]) -> Choice {
-    let actions = Actions::new(features, policy.settings().dimension).unwrap();
+    let actions = Actions::new(features, policy.dimension()).unwrap();
     let choice = policy.choose(actions).unwrap();
     policy.learn(choice.rewarded(actions, rewards[choice.action])).unwrap();
     choice
@@ -210,18 +209,18 @@ pub(crate) fn square(rows: &[f64]) -> Matrix {
 }
 
 /// How a posterior chooses; confidence intervals do by their upper ends.
-pub(crate) fn explore(settings: &Settings) -> Explore {
-    if let Method::Posterior { explore, .. } = settings.method { explore } else { Explore::Ucb }
+pub(crate) fn explore(policy: &Policy) -> Explore {
+    if let Method::Posterior { explore, .. } = *policy.method() { explore } else { Explore::Ucb }
 }
 
 /// Whether the logs are doubted.
-pub(crate) fn is_believed(settings: &Settings) -> bool {
-    matches!(settings.method, Method::Posterior { prior: Prior::Adaptive, .. })
+pub(crate) fn is_believed(policy: &Policy) -> bool {
+    matches!(policy.method(), Method::Posterior { prior: Prior::Adaptive, .. })
 }
 
 /// Whether widths are deviations of a posterior.
-pub(crate) fn is_posterior(settings: &Settings) -> bool {
-    matches!(settings.method, Method::Posterior { .. })
+pub(crate) fn is_posterior(policy: &Policy) -> bool {
+    matches!(policy.method(), Method::Posterior { .. })
 }
 
 pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {

@@ -4,14 +4,15 @@
 //! the marginal likelihood of the live rewards. All models are made, one by one, by inverses and determinants. There is no
 //! likelihood of the drift, no rank-one update, and no sum that is kept from one round to the next.
 
-use truenorth::PlayRule;
-
 use crate::support::{Matrix, Vector};
 
 /// Features and reward.
 pub(super) type Row = (Vec<f64>, f64);
 
 /// Deviations of what was moved and of what was drawn anew, and the models that are averaged.
+const LARGEST_INDEX: &str = "plays the largest ucb, wider for what was long left alone";
+pub(super) const LIVE_FAVOURITE: &str = "asks live data alone, lest the logs hide the best action";
+
 const MOVED: [f64; 5] = [0.002, 0.1, 0.3, 1.0, 3.0];
 const ANEW: [f64; 5] = [0.1, 0.3, 1.0, 3.0, 10.0];
 const MODELS: usize = 16;
@@ -60,7 +61,8 @@ pub(super) type Interval = [f64; 4];
 pub(super) struct Decision {
     pub(super) intervals: Vec<Interval>,
     pub(super) action: usize,
-    pub(super) rule: PlayRule,
+    /// As the engine says it.
+    pub(super) rule: &'static str,
     /// By how much the action's index is the largest.
     pub(super) lead: f64,
 }
@@ -424,7 +426,7 @@ impl Reference {
         }
         let intervals = self.intervals(actions);
         let (action, lead) = largest(intervals.iter().map(|interval| interval[3]));
-        let mut decision = Decision { intervals, action, rule: PlayRule::LargestIndex, lead };
+        let mut decision = Decision { intervals, action, rule: LARGEST_INDEX, lead };
         if !self.logs.is_empty() {
             self.credit += self.void;
             let probe = self.credit >= 1.0;
@@ -438,7 +440,7 @@ impl Reference {
             let told: Vec<_> = actions.iter().map(|action| self.interval(&alone, scale, action)).collect();
             let (favourite, lead) = largest(told.iter().map(|(interval, _)| interval[3]));
             if probe || recheck && told[favourite].1 > 4.0 {
-                decision = Decision { action: favourite, rule: PlayRule::LiveFavourite, lead, ..decision };
+                decision = Decision { action: favourite, rule: LIVE_FAVOURITE, lead, ..decision };
             }
         }
         self.rounds += 1;

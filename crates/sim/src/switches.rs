@@ -1,22 +1,21 @@
-//! A method in words, as files, commands and snapshots have it: six switches, not all of which go together.
+//! A method in words, as files, commands and Python have it: six switches, not all of which go together.
 
 #![expect(missing_docs, reason = "`Method` and what it is made of have the same words")]
 
-use crate::error::{Error, Result};
-use crate::learned::Epochs;
-use crate::settings::{Drift, Explore, Intervals, Method, Pooling, Prior};
+use serde::{Deserialize, Serialize};
+use truenorth::{Drift, Error, Explore, Intervals, Method, Pooling, Prior, Result, check};
 
 /// One layer, or the elimination layers of SupLinUCB.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Layering {
     Layered,
     Flat,
 }
 
 /// Which intervals a decision rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Branches {
     Online,
     Both,
@@ -28,16 +27,15 @@ pub enum Branches {
 
 /// Where the bias certificate comes from.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Certification {
     Told,
-    Learned(Epochs),
+    Learned(Option<Vec<u64>>),
     Adaptive,
 }
 
 /// What an interval's width stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Width {
     Confidence,
     Posterior,
@@ -45,7 +43,6 @@ pub enum Width {
 
 /// The switches. Those that a method has no use for may have any value.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Switches {
     pub layering: Layering,
     pub branches: Branches,
@@ -67,7 +64,7 @@ impl TryFrom<Switches> for Method {
         let adaptive = pooled && certificate == Certification::Adaptive;
         let learned = pooled && matches!(certificate, Certification::Learned(_));
         if arms && certificate != Certification::Told {
-            return Err(Error::Missing { name: "certificate", purpose: "by separate arms, a fixed one" });
+            return Err(check::missing("certificate", "by separate arms, a fixed one"));
         }
         let incompatible = [
             (layered && offline, "the offline branch", "layers"),
@@ -81,7 +78,7 @@ impl TryFrom<Switches> for Method {
             (posterior && learned, "width `posterior`", "a certificate learned by epochs"),
         ];
         if let Some(&(_, first, second)) = incompatible.iter().find(|(both, ..)| *both) {
-            return Err(Error::Incompatible { first, second });
+            return Err(check::incompatible(first, second));
         }
         let intervals = match (branches, certificate) {
             (Branches::Offline, _) => return Ok(Self::Offline),
@@ -144,6 +141,7 @@ impl From<Method> for Switches {
             }
             Method::Offline => flat(Branches::Offline),
             Method::Arms => flat(Branches::Arms),
+            other => unreachable!("{other:?} has no words yet"),
         }
     }
 }
