@@ -59,15 +59,11 @@ impl Survey {
 
     /// Adds a value of the row that is being read.
     pub fn add(&mut self, field: &str, action: bool, value: Value<'_>) {
-        let position = match self.positions.get(field) {
-            Some(&position) => position,
-            None => {
-                self.positions.insert(field.to_owned(), self.fields.len());
-                self.fields.push((field.to_owned(), Seen { increasing: Some(f64::MIN), ..Seen::default() }));
-                self.fields.len() - 1
-            }
-        };
-        let seen = &mut self.fields[position].1;
+        if !self.positions.contains_key(field) {
+            self.positions.insert(field.to_owned(), self.fields.len());
+            self.fields.push((field.to_owned(), Seen { increasing: Some(f64::MIN), ..Seen::default() }));
+        }
+        let seen = &mut self.fields[self.positions[field]].1;
         seen.action |= action;
         seen.add(value);
     }
@@ -78,12 +74,11 @@ impl Survey {
         self.id = self.id.take().or(other.id);
         self.knows_actions |= other.knows_actions;
         for (name, seen) in other.fields {
-            match self.positions.get(&name) {
-                Some(&position) => self.fields[position].1.merge(seen),
-                None => {
-                    self.positions.insert(name.clone(), self.fields.len());
-                    self.fields.push((name, seen));
-                }
+            if let Some(&position) = self.positions.get(&name) {
+                self.fields[position].1.merge(seen);
+            } else {
+                self.positions.insert(name.clone(), self.fields.len());
+                self.fields.push((name, seen));
             }
         }
     }
@@ -131,7 +126,9 @@ impl Survey {
             let id =
                 self.fields.iter().find(|(name, seen)| is_own_id(name, seen) && !seen.identifies_rows(name));
             with.extend(id);
-            with.iter().for_each(|(name, seen)| made.add(&[(name, seen)]));
+            for (name, seen) in &with {
+                made.add(&[(name, seen)]);
+            }
         }
         for (name, seen) in &context {
             if with.is_empty() {
@@ -297,9 +294,8 @@ impl Seen {
     }
 }
 
-/// What was seen of each field, by its name: number of values and of levels, for those who want to look.
 impl Survey {
-    /// Kinds of all fields.
+    /// What all fields hold.
     pub fn kinds(&self) -> BTreeMap<&str, Kind> {
         self.fields.iter().map(|(name, seen)| (name.as_str(), seen.kind())).collect()
     }
