@@ -23,7 +23,7 @@ pub(crate) use self::evidence::Evidence;
 pub(crate) use self::level::Leveled;
 use self::models::{Averaged, Models, Named};
 pub(crate) use self::neglect::{Neglect, is_recheck};
-pub(crate) use self::units::Units;
+pub(crate) use self::units::{Units, first_unit};
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::round::Actions;

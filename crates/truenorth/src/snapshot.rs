@@ -11,7 +11,7 @@ use crate::round::Counts;
 use crate::settings::Settings;
 
 const MAGIC: Magic = *b"truenorth";
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// What a policy was made from, and what it has learned; all else follows.
 #[derive(Serialize, Deserialize)]
@@ -20,18 +20,21 @@ struct State<'a> {
     counts: Counts,
     before: Counts,
     family: Cow<'a, Family>,
+    unseen: Cow<'a, [usize]>,
 }
 
 impl State<'_> {
     fn restored(self) -> Result<Policy> {
-        Policy::with_state(self.settings.into_owned(), self.counts, self.before, self.family.into_owned())
+        let (settings, family, unseen) = (self.settings.into_owned(), self.family.into_owned(), self.unseen);
+        Policy::with_state(settings, self.counts, self.before, family, unseen.into_owned())
     }
 }
 
 impl Serialize for Policy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (settings, family) = (Cow::Borrowed(self.settings()), Cow::Borrowed(&self.family));
-        State { settings, counts: self.counts, before: self.before, family }.serialize(serializer)
+        let unseen = Cow::Borrowed(&*self.unseen);
+        State { settings, counts: self.counts, before: self.before, family, unseen }.serialize(serializer)
     }
 }
 

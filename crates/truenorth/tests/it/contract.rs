@@ -330,7 +330,7 @@ fn damaged_snapshots_are_refused_with_the_reason() {
     assert_eq!(says(&[b'x'; 40]), "this is not a truenorth snapshot: it does not start with \"truenorth\"");
     let mut newer = good.clone();
     newer[9] = 7;
-    assert_eq!(says(&newer), "the snapshot has version 7, but this build reads version 5");
+    assert_eq!(says(&newer), "the snapshot has version 7, but this build reads version 6");
     for at in 13..good.len() {
         let mut damaged = good.clone();
         damaged[at] ^= 0x10;
