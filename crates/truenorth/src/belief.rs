@@ -287,7 +287,9 @@ impl Belief {
         let alone = Alone::new(scale, &gram, &moment)?;
         let evidence =
             alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &gram, &moment);
-        self.void = (1.0 + (1.0 - VOID) / VOID * (drifted.log_evidence - evidence).exp()).recip();
+        // Where no change is likelier, all changes are less likely alike.
+        let void = if self.own { VOID * (1.0 - OWN) / (1.0 - STILL) } else { VOID };
+        self.void = (1.0 + (1.0 - void) / void * (drifted.log_evidence - evidence).exp()).recip();
         let belief = self.mixture(&likelihood, &columns, &drifted, &alone);
         self.heaviest = Some(drifted.heaviest);
         self.note(&belief, logs, &drifted.kept);
@@ -378,8 +380,13 @@ impl Belief {
         let live = Leveled::new(data, &self.units, 0.0, 0.0);
         self.evidence = self.told(Evidence::of(&live));
         self.variance = self.evidence.variance;
-        let alone =
+        let mut alone =
             Alone::new(self.evidence.scale, &(&live.gram / self.variance), &(&live.moment / self.variance))?;
+        if live.free() > 0.0 {
+            let Told { noise, norm_bound } = self.told;
+            let estimated = i32::from(noise.is_none()) + i32::from(norm_bound.is_none());
+            alone.belief.covariance *= Evidence::student(live.free()).powi(estimated);
+        }
         let belief = self.raw(&alone.belief);
         self.levels = [live.level(data, &belief.mean); 2];
         Ok(Found { belief, alone: None })
