@@ -287,9 +287,7 @@ impl Belief {
         let alone = Alone::new(scale, &gram, &moment)?;
         let evidence =
             alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &gram, &moment);
-        // Where no change is likelier, all changes are less likely alike.
-        let void = if self.own { VOID * (1.0 - OWN) / (1.0 - STILL) } else { VOID };
-        self.void = (1.0 + (1.0 - void) / void * (drifted.log_evidence - evidence).exp()).recip();
+        self.void = (1.0 + (1.0 - VOID) / VOID * (drifted.log_evidence - evidence).exp()).recip();
         let belief = self.mixture(&likelihood, &columns, &drifted, &alone);
         self.heaviest = Some(drifted.heaviest);
         self.note(&belief, logs, &drifted.kept);
