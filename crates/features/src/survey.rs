@@ -142,6 +142,45 @@ impl Survey {
     }
 }
 
+/// Models of sparse events.
+impl Survey {
+    /// The model that is made of events whose fields are single numbers by the thousand, in namespaces: those of the action,
+    /// and each of the context crossed with these, or with the id where the action has nothing else. So it is with Vowpal
+    /// Wabbit's `-q`.
+    pub fn sparse_model(&self) -> Model {
+        let mut spaces: [Vec<&str>; 2] = Default::default();
+        let mut counts = [0; 2];
+        for (name, seen) in self.fields.iter().filter(|(name, _)| name != ID) {
+            let place = usize::from(seen.action);
+            let space = name.split_once('.').map_or("", |(space, _)| space);
+            counts[place] += 1;
+            if !spaces[place].contains(&space) {
+                spaces[place].push(space);
+            }
+        }
+        let all = |space: &str| {
+            // Without a namespace of its own, a field is told apart by nothing.
+            let pattern = if space.is_empty() { "*".to_owned() } else { format!("{space}.*") };
+            Factor::Field(Named::Pattern(pattern), Reading::Natural)
+        };
+        let [context, action] = spaces.map(|spaces| spaces.into_iter().map(all).collect::<Vec<Factor>>());
+        let with = if action.is_empty() { vec![Factor::field(ID)] } else { action };
+        let own = with.iter().map(|factor| Term(vec![factor.clone()]));
+        let crossed: Vec<Term> = context
+            .iter()
+            .flat_map(|shared| with.iter().map(|own| Term(vec![shared.clone(), own.clone()])))
+            .collect();
+        let many = |terms: Vec<Term>, features: usize| {
+            let hashed = features > MOST_FEATURES && !terms.is_empty();
+            if hashed { vec![Term(vec![Factor::Hash(terms, BUCKETS)])] } else { terms }
+        };
+        let ids = self.field(ID).map_or(1, |id| id.levels.len());
+        let each = if counts[1] == 0 { ids } else { counts[1] };
+        let own = many(own.collect(), each);
+        Model::new(true, own.into_iter().chain(many(crossed, counts[0] * each)))
+    }
+}
+
 /// A model that is being made.
 #[derive(Default)]
 struct Made {

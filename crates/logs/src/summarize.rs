@@ -187,7 +187,8 @@ impl Plan {
             let model = self.model.clone().unwrap_or_default();
             return Ok((origin, Recipe { model, missing, ..Recipe::default() }));
         }
-        Ok((origin, met(self.model.as_ref(), &survey, false, missing)?))
+        let made = (format == Format::VowpalWabbit && self.model.is_none()).then(|| survey.sparse_model());
+        Ok((origin, met(self.model.as_ref().or(made.as_ref()), &survey, false, missing)?))
     }
 
     fn buckets(&self) -> u32 {
