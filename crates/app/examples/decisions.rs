@@ -14,7 +14,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut bandit = bandit::new(bandit::parts(&logs)?, bandit::Told::default())?;
     let mut event = Event::default();
-    for (user, time) in [("Tom", "morning"), ("Tom", "afternoon"), ("Anna", "morning"), ("Anna", "afternoon")] {
+    for (user, time) in [("Tom", "morning"), ("Tom", "afternoon"), ("Anna", "morning"), ("Anna", "afternoon")]
+    {
         event.read_json(&format!(
             r#"{{"context":{{"user":"{user}","time":"{time}"}},"actions":[
                 {{"id":"politics","price":1}},{{"id":"sports","price":1}},{{"id":"music","price":1}},{{"id":"food","price":1}}]}}"#
