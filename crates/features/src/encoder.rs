@@ -78,6 +78,8 @@ struct Row {
     /// Atoms of all factors, one behind the other, and where those of each factor are.
     parts: Vec<Part>,
     ranges: Vec<Range<usize>>,
+    /// The atoms of terms that are simple.
+    simple: Vec<Option<(Part, Option<Part>)>>,
     entries: Vec<(u32, f64)>,
     /// The features that all actions of an event share.
     shared: Vec<(u32, f64)>,
@@ -310,11 +312,8 @@ impl Encoder {
 
     /// Makes the features that all actions share: those of terms whose fields have their values already.
     pub(crate) fn share(&mut self) -> Result<()> {
-        let Cache { terms, .. } = &mut self.cache;
-        for product in &mut *terms {
-            let known = |slot: &u32| self.row.last[*slot as usize] != NONE;
-            product.shared = product.slots.as_ref().is_some_and(|slots| slots.iter().all(known));
-        }
+        let known = |slot: &u32| self.row.last[*slot as usize] != NONE;
+        self.cache.share(|slots| slots.iter().all(known));
         self.row.entries.clear();
         self.row.gaps.clear();
         self.encode_terms(Which::Shared)?;
@@ -322,9 +321,7 @@ impl Encoder {
         if !self.row.gaps.is_empty() {
             // What lacks means is made with the rest of its row.
             self.row.shared.clear();
-            for product in &mut self.cache.terms {
-                product.shared = false;
-            }
+            self.cache.share(|_| false);
         }
         Ok(())
     }
@@ -343,12 +340,8 @@ impl Encoder {
     /// Adds the features of some terms.
     fn encode_terms(&mut self, which: Which) -> Result<()> {
         let Self { recipe, vocabulary, means, unknown_features, cache, row, .. } = self;
-        let Cache { slots, terms, owners, atoms, products, bytes, .. } = cache;
-        let wanted = |product: &Product| match which {
-            Which::All => true,
-            Which::Shared => product.shared,
-            Which::Own => !product.shared,
-        };
+        let Cache { slots, terms, chosen, owners, atoms, products, bytes, .. } = cache;
+        let wanted = &chosen[which as usize][..];
         row.parts.clear();
         row.ranges.clear();
         row.numbers.clear();
@@ -363,14 +356,21 @@ impl Encoder {
             remembered: bytes,
         };
         // First the values, which may be wrong, then the features, which join.
-        for product in terms.iter_mut().filter(|product| wanted(product)) {
-            reader.parts(product, &mut row.parts, &mut row.ranges)?;
+        row.simple.clear();
+        for &place in wanted {
+            let product = &mut terms[place as usize];
+            let simple = reader.simple(product);
+            if simple.is_none() {
+                reader.parts(product, &mut row.parts, &mut row.ranges)?;
+            }
+            row.simple.push(simple);
         }
         let mut joiner = Joiner { vocabulary, owners, products };
         let mut ranges = &row.ranges[..];
         let mut largest = 0.0_f64;
-        for (place, product) in (0..).zip(&mut *terms).filter(|(_, product)| wanted(product)) {
-            let (mine, rest) = ranges.split_at(product.factors.len());
+        for (&place, simple) in wanted.iter().zip(&row.simple) {
+            let product = &mut terms[place as usize];
+            let (mine, rest) = ranges.split_at(if simple.is_some() { 0 } else { product.factors.len() });
             ranges = rest;
             let Product { term, factors, first, next, path, repeats, .. } = product;
             let mut made =
@@ -386,6 +386,10 @@ impl Encoder {
                 gap => gaps.push(Gap { feature: part.key, set: gap - 1, value: part.value }),
             };
             let mut walk = Walk { first, next, path, parts: &row.parts, ranges: mine, atoms: &mut *atoms };
+            if let Some(simple) = simple {
+                walk.simple(*simple, &mut made, &mut each)?;
+                continue;
+            }
             walk.walk(&mut made, &mut each)?;
             if let [Source::Hash(_)] = factors[..] {
                 let fallen = &row.parts[mine[0].clone()];

@@ -35,6 +35,8 @@ pub(super) struct Cache {
     pub(super) by_name: FxHashMap<String, Result<Slot, u32>>,
     pub(super) patterns: Vec<(WildMatch, Reading)>,
     pub(super) terms: Vec<Product>,
+    /// All terms, those that all actions of an event share, and the others.
+    pub(super) chosen: [Vec<u32>; 3],
     /// The term that makes a feature, the first, if several do, and a hash of the atoms that it makes it of.
     pub(super) owners: Vec<(u32, u64)>,
     /// Products that are remembered, and bytes of their names.
@@ -95,8 +97,6 @@ pub(super) struct Product {
     pub(super) slots: Option<Vec<u32>>,
     /// Which factors are the pattern of the one before: of their products, each pair is meant once.
     pub(super) repeats: Vec<bool>,
-    /// Whether all actions of an event share it.
-    pub(super) shared: bool,
     /// What the first atoms make, by the first of them.
     pub(super) first: Vec<u32>,
     /// What the product before and the next atom make.
@@ -187,7 +187,19 @@ impl Cache {
                 without.clone_from(&alone);
             }
         }
+        cache.chosen[0] = (0..index(cache.terms.len())).collect();
         cache
+    }
+
+    /// Parts the terms into those that all actions of an event share, by the slots of their fields, and the others.
+    pub(super) fn share(&mut self, is_shared: impl Fn(&[u32]) -> bool) {
+        let [all, shared, own] = &mut self.chosen;
+        shared.clear();
+        own.clear();
+        for &place in &*all {
+            let slots = self.terms[place as usize].slots.as_deref();
+            if slots.is_some_and(&is_shared) { shared.push(place) } else { own.push(place) }
+        }
     }
 
     pub(super) fn add_sums(&self, sums: &mut BTreeMap<String, (f64, f64)>) {
@@ -239,7 +251,6 @@ impl Cache {
             factors,
             slots,
             repeats: (0..term.0.len()).map(|at| at > 0 && term.0[at] == term.0[at - 1]).collect(),
-            shared: false,
             first: Vec::new(),
             next,
             path: Vec::new(),

@@ -51,6 +51,41 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// The atoms of a term of one or two fields with one value each, which most terms are.
+    pub(super) fn simple(&mut self, product: &Product) -> Option<(Part, Option<Part>)> {
+        match &product.factors[..] {
+            [one] => Some((self.one(one)?, None)),
+            [one, other] if !product.repeats[1] => Some((self.one(one)?, Some(self.one(other)?))),
+            _ => None,
+        }
+    }
+
+    fn one(&mut self, source: &Source) -> Option<Part> {
+        let (Source::Number(slot) | Source::Category(slot) | Source::Natural(slot)) = source else {
+            return None;
+        };
+        let last = self.last[*slot as usize] as usize;
+        let cell = *self.cells.get(last)?;
+        let first = if last >= self.base { self.base } else { 0 };
+        if cell.before != NONE && cell.before as usize >= first {
+            return None;
+        }
+        let field = &self.slots[*slot as usize];
+        match source {
+            Source::Category(_) => {
+                (cell.level != NONE).then_some(Part { key: cell.level, value: 1.0, gap: 0 })
+            }
+            Source::Natural(_) => Some(natural(cell, field)),
+            _ if cell.number.is_nan() => None,
+            _ => {
+                if let Some(numbers) = &mut self.numbers {
+                    numbers.push((field.atom, cell.number));
+                }
+                Some(Part { key: field.atom, value: cell.number, gap: 0 })
+            }
+        }
+    }
+
     /// The cells of a slot, the last first.
     #[inline]
     fn cells(&self, slot: u32) -> impl Iterator<Item = Cell> + use<'_> {
@@ -217,23 +252,63 @@ impl Walk<'_> {
             if part.value == 0.0 {
                 continue;
             }
-            self.path.clear();
-            self.path.push(part.key);
-            if rest.is_empty() {
-                if self.first.len() <= part.key as usize {
-                    self.first.resize(part.key as usize + 1, UNSEEN);
-                }
-                let mut key = self.first[part.key as usize];
-                if key == UNSEEN {
-                    key = made(self.path, self.atoms)?;
-                    self.first[part.key as usize] = key;
-                }
-                each(Part { key, ..part });
-            } else {
+            if !rest.is_empty() {
+                self.path.clear();
+                self.path.push(part.key);
                 self.step(0, part, made, each)?;
+                continue;
             }
+            let key = match self.first.get(part.key as usize) {
+                Some(&key) if key != UNSEEN => key,
+                _ => self.meet(part.key, made)?,
+            };
+            each(Part { key, ..part });
         }
         Ok(())
+    }
+
+    /// Gives the product of one or two atoms to `each`.
+    #[inline]
+    pub(super) fn simple(
+        &mut self,
+        (one, other): (Part, Option<Part>),
+        made: &mut impl FnMut(&[u32], &mut Atoms) -> Result<u32>,
+        each: &mut impl FnMut(Part),
+    ) -> Result<()> {
+        let Some(other) = other else {
+            if one.value != 0.0 {
+                let key = match self.first.get(one.key as usize) {
+                    Some(&key) if key != UNSEEN => key,
+                    _ => self.meet(one.key, made)?,
+                };
+                each(Part { key, ..one });
+            }
+            return Ok(());
+        };
+        let value = one.value * other.value;
+        if value != 0.0 {
+            let pair = u64::from(one.key) << 32 | u64::from(other.key);
+            let key = if let Some(&key) = self.next[0].get(&pair) {
+                key
+            } else {
+                let key = made(&[one.key, other.key], self.atoms)?;
+                self.next[0].insert(pair, key);
+                key
+            };
+            each(Part { key, value, gap: 0 });
+        }
+        Ok(())
+    }
+
+    /// What an atom makes that comes for the first time.
+    #[cold]
+    fn meet(&mut self, atom: u32, made: &mut impl FnMut(&[u32], &mut Atoms) -> Result<u32>) -> Result<u32> {
+        let key = made(&[atom], self.atoms)?;
+        if self.first.len() <= atom as usize {
+            self.first.resize(atom as usize + 1, UNSEEN);
+        }
+        self.first[atom as usize] = key;
+        Ok(key)
     }
 
     /// Multiplies a product with the atoms of the next factor.
@@ -250,11 +325,14 @@ impl Walk<'_> {
             if value == 0.0 {
                 continue;
             }
-            self.path.truncate(depth + 1);
-            self.path.push(part.key);
             let pair = u64::from(before.key) << 32 | u64::from(part.key);
-            let seen = &mut self.next[depth];
-            let key = if let Some(&key) = seen.get(&pair) {
+            let seen = &self.next[depth];
+            let known = seen.get(&pair).copied();
+            if known.is_none() || !is_last {
+                self.path.truncate(depth + 1);
+                self.path.push(part.key);
+            }
+            let key = if let Some(key) = known {
                 key
             } else {
                 let key = if is_last { made(self.path, self.atoms)? } else { index(seen.len()) };

@@ -229,7 +229,7 @@ fn every_format_and_every_term_gives_the_sums_of_plain_rows_and_encode_gives_the
         let gaps = case % 3 == 0;
         let rows = rows(&mut dice, 60, gaps);
         let missing = if gaps { Missing::Mean } else { Missing::Refuse };
-        let mut terms: Vec<&str> = (0..1 + dice.below(5)).map(|_| TERMS[dice.below(TERMS.len())]).collect();
+        let mut terms: Vec<&str> = (0..=dice.below(5)).map(|_| TERMS[dice.below(TERMS.len())]).collect();
         // Two of one name would be one feature.
         terms.sort_unstable();
         terms.dedup();
