@@ -379,11 +379,6 @@ impl Policy {
         self.given.settings.dimension
     }
 
-    /// Seed of the dice.
-    pub fn seed(&self) -> u64 {
-        self.given.settings.seed
-    }
-
     /// How it decides.
     pub fn method(&self) -> &Method {
         &self.given.settings.method
@@ -438,6 +433,11 @@ impl Policy {
 /// What the theorems and figures of the sister crates look at. No part of the interface: it may change at any time.
 #[doc(hidden)]
 impl Policy {
+    /// Seed of the dice, which ids of decisions depend on.
+    pub fn seed(&self) -> u64 {
+        self.given.settings.seed
+    }
+
     /// The logs' regression.
     pub fn offline(&self) -> &Offline {
         &self.given.offline

@@ -244,7 +244,9 @@ impl RidgeStatistic {
         Ok(())
     }
 
-    /// Adds features, which come last and were 0 in all observations so far.
+    /// Adds features, which come last and were 0 in all observations so far. For the crates beside this one: a policy grows
+    /// by [`Policy::grow`](crate::Policy::grow).
+    #[doc(hidden)]
     pub fn grow(&mut self, dimension: usize) -> Result<()> {
         let range = "at least the number of features so far";
         check::range(dimension >= self.dimension(), "dimension", range, dimension as f64)?;
@@ -273,6 +275,9 @@ impl RidgeStatistic {
     /// assert_eq!(data.placed(&[2, 0], 3)?, other);
     /// # Ok::<(), truenorth::Error>(())
     /// ```
+    ///
+    /// For the crates beside this one, which know features by name.
+    #[doc(hidden)]
     pub fn placed(&self, places: &[usize], dimension: usize) -> Result<Self> {
         check::length("the list of places", self.dimension(), places.len())?;
         check::at_least_one("dimension", dimension as u64)?;
