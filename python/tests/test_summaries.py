@@ -38,7 +38,7 @@ def test_arrays_tables_and_files_give_the_same_sums(tmp_path):
     found = {
         "lists": truenorth.summarize(Z.tolist(), Y.tolist(), names=NAMES),
         "fortran": truenorth.summarize(np.asfortranarray(Z), Y, names=NAMES),
-        "pandas": truenorth.summarize(data, reward="reward"),
+        "pandas": truenorth.summarize(data, **by_name),
         "pandas and rewards": truenorth.summarize(data[NAMES], data["reward"]),
         "polars": truenorth.summarize(polars.from_pandas(data), features=NAMES, reward="reward"),
         "polars and rewards": truenorth.summarize(polars.from_pandas(data[NAMES]), polars.Series(Y)),
@@ -106,7 +106,7 @@ def test_summaries_add_up():
     whole = truenorth.summarize(Z, Y)
     halves = truenorth.summarize(Z[:1000], Y[:1000]) + truenorth.summarize(Z[1000:], Y[1000:])
     assert halves.rows == whole.rows and halves.mean_reward == pytest.approx(whole.mean_reward)
-    with pytest.raises(ValueError, match="different features: x1,x2,x3 and price,age,size"):
+    with pytest.raises(ValueError, match=r"different models: `0 \+ N\(x1\) .*` and `0 \+ N\(price\)"):
         whole + truenorth.summarize(Z, Y, names=NAMES)
     with pytest.raises(TypeError):
         whole + 1
@@ -142,7 +142,9 @@ def test_summaries_come_back_from_files_bytes_and_pickles(tmp_path):
         ((Z[:, 0], Y), {}, ValueError, "Z must have shape (n, 0), but has shape (3000,)"),
         ((Z[:0], Y[:0]), {}, ValueError, "array: there are columns, but no rows"),
         ((Z * np.nan, Y), {}, ValueError, "array, row 1: column `x1` holds NaN"),
-        ((Z, Y), {"missing": "zero"}, ValueError, "`missing` must be one of refuse, drop, mean"),
+        ((Z, Y), {"missing": "one"}, ValueError, "`missing` must be one of refuse, drop, mean, zero"),
+        ((Z, Y), {"model": "x1"}, TypeError, "`model`, `action` and `chosen` go with tables"),
+        ((Z, Y), {"buckets": 0}, ValueError, "`buckets` must be from 1 to 4096, but is 0"),
         ((Z, Y), {"features": "x*"}, TypeError, "`features`, `one_hot` and `hash` go with tables"),
         (("absent.csv",), {"features": "*", "reward": "r"}, FileNotFoundError, "[Errno 2]"),
         (("absent.csv",), {"features": "*"}, TypeError, "`reward` is needed beside the columns"),

@@ -289,7 +289,7 @@ impl Sink for Surveyor {
 }
 
 /// Whether a row's action was taken.
-fn is_chosen(column: &str, value: Value<'_>) -> Result<bool, Problem> {
+pub(crate) fn is_chosen(column: &str, value: Value<'_>) -> Result<bool, Problem> {
     match value.typed() {
         Value::Truth(truth) => Ok(truth),
         Value::Number(number) if number == 0.0 || number == 1.0 => Ok(number == 1.0),
