@@ -5,18 +5,18 @@
 //! atoms' numbers where it has been seen before and by its name where it has not. So names are made once, and the rest is
 //! arithmetic. All of this but the features themselves is a cache: it is forgotten when it has grown too large.
 
+mod cache;
+mod walk;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
-use wildmatch::WildMatch;
-
-use crate::basis::Basis;
 use crate::error::{Error, Result, shortened};
-use crate::model::{Factor, Named, Reading, Term};
-use crate::recipe::{ID, Missing, Recipe};
-use crate::value::{Kind, LARGEST, Value, level, number_level};
-use crate::vocabulary::{Feature, Joining, Vocabulary, bucket, bucket_name};
+use crate::recipe::{ID, Recipe};
+use crate::value::{LARGEST, Value};
+use crate::vocabulary::{Feature, Joining, Vocabulary};
+use cache::{Atoms, Cache, NONE, Part, Product, Source, UNKNOWN, index};
+use walk::{Cell, Reader, Walk};
 
 /// Atoms that are remembered, and bytes of their names, which bounds memory where levels never end.
 const REMEMBERED: usize = 1 << 17;
@@ -24,8 +24,6 @@ const REMEMBERED_BYTES: usize = 1 << 25;
 /// Names of unknown fields that are kept, and how long they may be.
 const MOST_UNKNOWN: usize = 100;
 const LONGEST_UNKNOWN: usize = 200;
-/// No cell, atom or feature.
-const NONE: u32 = u32::MAX;
 
 /// A field's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,52 +62,6 @@ pub struct Encoder {
     row: Row,
 }
 
-/// What follows from the recipe and from values that were seen.
-#[derive(Debug, Clone, Default)]
-struct Cache {
-    slots: Vec<Field>,
-    /// Slots by name; for fields that the recipe does not know, their places among these.
-    by_name: FxHashMap<String, Result<Slot, u32>>,
-    patterns: Vec<(WildMatch, Reading)>,
-    terms: Vec<Product>,
-    /// The term that makes a feature: the first, if several do.
-    owners: Vec<u32>,
-    atoms: Atoms,
-    /// Sum and weight of the numbers that were counted, by atom.
-    sums: Vec<(f64, f64)>,
-}
-
-/// A field that a recipe knows.
-#[derive(Debug, Clone, Default)]
-struct Field {
-    name: String,
-    kind: Option<Kind>,
-    /// How the model takes it.
-    number: bool,
-    category: bool,
-    /// Its values tell.
-    natural: bool,
-    patterns: Vec<usize>,
-    /// The atom of the number itself.
-    atom: u32,
-    levels: FxHashMap<String, u32>,
-    number_levels: FxHashMap<u64, u32>,
-}
-
-/// Names of atoms, and the sets of atoms whose means stand for missing numbers.
-#[derive(Debug, Clone, Default)]
-struct Atoms {
-    names: Vec<String>,
-    /// Of all names.
-    bytes: usize,
-    by_name: FxHashMap<String, u32>,
-    /// Those that are levels.
-    levels: rustc_hash::FxHashSet<u32>,
-    /// Buckets of a hash, and the names that fell into them lately.
-    buckets: FxHashMap<u32, Vec<String>>,
-    gaps: Vec<Vec<u32>>,
-}
-
 /// The row that is being read.
 #[derive(Debug, Clone, Default)]
 struct Row {
@@ -130,25 +82,6 @@ struct Row {
     examples: Vec<(u32, Vec<String>)>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Cell {
-    slot: u32,
-    /// NaN, if the value is none.
-    number: f64,
-    level: u32,
-    /// The cell before it in the same slot.
-    before: u32,
-}
-
-/// An atom, or a product of some, with its value.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    key: u32,
-    value: f64,
-    /// Whose means are still to be multiplied with it: 0, or one more than a set's place.
-    gap: u32,
-}
-
 /// A feature whose value is known but for means.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
@@ -158,41 +91,6 @@ pub struct Gap {
     pub set: u32,
     /// What the means are to be multiplied with.
     pub value: f64,
-}
-
-/// A term, with what has been seen of it.
-#[derive(Debug, Clone)]
-struct Product {
-    term: Term,
-    factors: Vec<Source>,
-    /// What the first atoms make, by the first of them.
-    first: Vec<u32>,
-    /// What the product before and the next atom make.
-    next: Vec<FxHashMap<u64, u32>>,
-    /// Atoms on the way.
-    path: Vec<u32>,
-}
-
-/// Where the atoms of a factor come from.
-#[derive(Debug, Clone)]
-enum Source {
-    Number(u32),
-    Category(u32),
-    Natural(u32),
-    Pattern(usize),
-    Function { slot: u32, basis: Basis, atoms: Vec<u32> },
-    Hash(Box<Hashed>),
-}
-
-#[derive(Debug, Clone)]
-struct Hashed {
-    inner: Vec<Product>,
-    buckets: u32,
-    prefix: String,
-    /// What the inner terms make by name: the atom of its bucket, and the term that makes it.
-    names: FxHashMap<String, (u32, usize)>,
-    parts: Vec<Part>,
-    ranges: Vec<Range<usize>>,
 }
 
 impl Encoder {
@@ -359,10 +257,7 @@ impl Encoder {
             match number(&field.name, typed) {
                 Ok(number) => cell.number = number.unwrap_or(f64::NAN),
                 // Words for a missing number are one where that is tolerated.
-                Err(error)
-                    if error.missing().is_some()
-                        && self.recipe.missing != Missing::Refuse
-                        && self.recipe.missing != Missing::Drop => {}
+                Err(error) if error.missing().is_some() && self.recipe.missing.fills() => {}
                 Err(error) => return Err(error),
             }
         }
@@ -442,7 +337,9 @@ impl Encoder {
                     let Some(at) = feature else { continue };
                     if let Some(feature) = vocabulary.features.get_mut(at as usize) {
                         let before = feature.examples.clone();
-                        fallen.iter().for_each(|name| feature.add_example(name));
+                        for name in &fallen {
+                            feature.add_example(name);
+                        }
                         if feature.examples != before {
                             row.examples.push((at, before));
                         }
@@ -512,415 +409,6 @@ impl Recipe {
         }
         names.into_iter().map(Feature::new).collect()
     }
-}
-
-impl Cache {
-    fn new(recipe: &Recipe) -> Self {
-        let mut cache = Self::default();
-        let model = &recipe.model;
-        let parts: Vec<&Factor> = model.parts().collect();
-        for part in &parts {
-            if let Factor::Field(Named::Pattern(pattern), reading) = part {
-                cache.patterns.push((WildMatch::new(pattern), *reading));
-            }
-        }
-        for name in model.fields() {
-            cache.add_field(name, recipe.kinds.get(name).copied());
-        }
-        for part in &parts {
-            let Some(Ok(Slot(slot))) = part.name().map(|name| cache.by_name[name]) else { continue };
-            let field = &mut cache.slots[slot as usize];
-            match part {
-                Factor::Field(_, reading) => match (reading, field.kind) {
-                    (Reading::Number, _) | (Reading::Natural, Some(Kind::Number)) => field.number = true,
-                    (Reading::Category, _) | (Reading::Natural, Some(Kind::Category)) => {
-                        field.category = true
-                    }
-                    (Reading::Natural, None) => field.natural = true,
-                },
-                _ => field.number = true,
-            }
-        }
-        let hashes = model.parts_with_hashes().filter(|part| matches!(part, Factor::Hash(..))).count();
-        let mut pattern = 0;
-        cache.terms =
-            model.terms.iter().map(|term| cache.product(recipe, term, hashes > 1, &mut pattern)).collect();
-        cache
-    }
-
-    fn add_sums(&self, sums: &mut BTreeMap<String, (f64, f64)>) {
-        for (name, &(sum, weight)) in self.atoms.names.iter().zip(&self.sums) {
-            if weight > 0.0 {
-                let all = sums.entry(name.clone()).or_default();
-                (all.0, all.1) = (all.0 + sum, all.1 + weight);
-            }
-        }
-    }
-
-    fn takes(&self, name: &str) -> bool {
-        name != ID && self.patterns.iter().any(|(pattern, _)| pattern.matches(name))
-    }
-
-    fn add_field(&mut self, name: &str, kind: Option<Kind>) -> Slot {
-        let slot = Slot(index(self.slots.len()));
-        let patterns = self.patterns.iter().enumerate();
-        let fits = patterns.filter(|(_, (pattern, _))| name != ID && pattern.matches(name));
-        let fits: Vec<(usize, Reading)> = fits.map(|(place, &(_, reading))| (place, reading)).collect();
-        let any = |wanted| fits.iter().any(|&(_, reading)| reading == wanted);
-        self.slots.push(Field {
-            name: name.to_owned(),
-            kind,
-            number: any(Reading::Number) || any(Reading::Natural) && kind == Some(Kind::Number),
-            category: any(Reading::Category) || any(Reading::Natural) && kind == Some(Kind::Category),
-            natural: any(Reading::Natural) && kind.is_none(),
-            patterns: fits.into_iter().map(|(place, _)| place).collect(),
-            atom: self.atoms.find(name),
-            ..Field::default()
-        });
-        self.by_name.insert(name.to_owned(), Ok(slot));
-        slot
-    }
-
-    fn product(&mut self, recipe: &Recipe, term: &Term, prefixed: bool, pattern: &mut usize) -> Product {
-        let factors: Vec<Source> =
-            term.0.iter().map(|factor| self.source(recipe, factor, prefixed, pattern)).collect();
-        let next = vec![FxHashMap::default(); factors.len().saturating_sub(1)];
-        Product { term: term.clone(), factors, first: Vec::new(), next, path: Vec::new() }
-    }
-
-    fn source(&mut self, recipe: &Recipe, factor: &Factor, prefixed: bool, pattern: &mut usize) -> Source {
-        if let Factor::Hash(terms, buckets) = factor {
-            let prefix = terms.iter().map(Term::to_string).collect::<Vec<_>>().join("+");
-            return Source::Hash(Box::new(Hashed {
-                inner: terms.iter().map(|term| self.product(recipe, term, prefixed, pattern)).collect(),
-                buckets: *buckets,
-                prefix: if prefixed { prefix } else { String::new() },
-                names: FxHashMap::default(),
-                parts: Vec::new(),
-                ranges: Vec::new(),
-            }));
-        }
-        let Some(name) = factor.name() else {
-            *pattern += 1;
-            return Source::Pattern(*pattern - 1);
-        };
-        let slot = self.by_name[name].map_or(NONE, |slot| slot.0);
-        let cuts = recipe.cuts.get(&factor.to_string()).map_or(&[][..], Vec::as_slice);
-        if let Some(basis) = Basis::of(factor, cuts) {
-            let atoms = basis.names(name).iter().map(|name| self.atoms.find(name)).collect();
-            return Source::Function { slot, basis, atoms };
-        }
-        match (factor, self.slots[slot as usize].kind) {
-            (Factor::Field(_, Reading::Number), _)
-            | (Factor::Field(_, Reading::Natural), Some(Kind::Number)) => Source::Number(slot),
-            (Factor::Field(_, Reading::Category), _) | (_, Some(_)) => Source::Category(slot),
-            (_, None) => Source::Natural(slot),
-        }
-    }
-}
-
-impl Atoms {
-    fn find(&mut self, name: &str) -> u32 {
-        if let Some(&atom) = self.by_name.get(name) {
-            return atom;
-        }
-        let atom = index(self.names.len());
-        self.names.push(name.to_owned());
-        self.bytes += name.len();
-        self.by_name.insert(name.to_owned(), atom);
-        atom
-    }
-
-    /// The level that a value is; none if it is missing.
-    fn level(&mut self, field: &mut Field, value: Value<'_>) -> Result<u32> {
-        match value {
-            Value::Missing => Ok(NONE),
-            Value::Number(number) => {
-                if let Some(&atom) = field.number_levels.get(&number.to_bits()) {
-                    return Ok(atom);
-                }
-                let atom = self.new_level(format!("{}={}", field.name, number_level(number)))?;
-                field.number_levels.insert(number.to_bits(), atom);
-                Ok(atom)
-            }
-            Value::Truth(truth) => self.level(field, Value::Text(if truth { "true" } else { "false" })),
-            Value::Text(text) | Value::Cell(text) => {
-                if let Some(&atom) = field.levels.get(text) {
-                    return Ok(atom);
-                }
-                let level = level(text);
-                if level.is_empty() {
-                    return Ok(NONE);
-                }
-                let atom = self.new_level(format!("{}={level}", field.name))?;
-                field.levels.insert(text.to_owned(), atom);
-                Ok(atom)
-            }
-        }
-    }
-
-    /// The level of this name, which must not be that of a number.
-    fn new_level(&mut self, name: String) -> Result<u32> {
-        let known = self.by_name.get(&name).copied();
-        let atom = self.find(&name);
-        if known.is_some() && !self.levels.contains(&atom) {
-            return Err(Error::TwoFeatures(name));
-        }
-        self.levels.insert(atom);
-        Ok(atom)
-    }
-
-    fn joined(&self, path: &[u32]) -> String {
-        let mut name = String::new();
-        for (place, &atom) in path.iter().enumerate() {
-            name.push_str(if place > 0 { ":" } else { "" });
-            name.push_str(&self.names[atom as usize]);
-        }
-        name
-    }
-
-    /// The set of means that two parts of a product lack together.
-    fn both_gaps(&mut self, one: u32, other: u32) -> u32 {
-        if one == 0 || other == 0 {
-            return one.max(other);
-        }
-        let mut set = [&self.gaps[one as usize - 1][..], &self.gaps[other as usize - 1]].concat();
-        set.sort_unstable();
-        self.gap(set)
-    }
-
-    fn gap(&mut self, set: Vec<u32>) -> u32 {
-        let place = self.gaps.iter().position(|known| *known == set).unwrap_or_else(|| {
-            self.gaps.push(set);
-            self.gaps.len() - 1
-        });
-        index(place + 1)
-    }
-}
-
-/// The values of a row, as the factors of terms read them.
-struct Reader<'a> {
-    missing: Missing,
-    slots: &'a [Field],
-    cells: &'a [Cell],
-    last: &'a [u32],
-    base: usize,
-    numbers: &'a mut Vec<(u32, f64)>,
-    atoms: &'a mut Atoms,
-}
-
-impl Reader<'_> {
-    /// Adds the atoms of all factors of a product, and where those of each are.
-    fn parts(
-        &mut self,
-        product: &mut Product,
-        parts: &mut Vec<Part>,
-        ranges: &mut Vec<Range<usize>>,
-    ) -> Result<()> {
-        for source in &mut product.factors {
-            let start = parts.len();
-            self.read(source, parts)?;
-            ranges.push(start..parts.len());
-        }
-        Ok(())
-    }
-
-    fn cells(&self, slot: u32) -> impl Iterator<Item = Cell> + use<'_> {
-        let last = self.last[slot as usize];
-        // What an action says of a field hides what the context says.
-        let first =
-            if (last as usize) < self.cells.len() && last as usize >= self.base { self.base } else { 0 };
-        let cell =
-            move |place: u32| self.cells.get(place as usize).copied().filter(|_| place as usize >= first);
-        std::iter::successors(cell(last), move |last| cell(last.before))
-    }
-
-    fn read(&mut self, source: &mut Source, parts: &mut Vec<Part>) -> Result<()> {
-        let start = parts.len();
-        let part = |key, value| Part { key, value, gap: 0 };
-        match source {
-            Source::Number(slot) => {
-                let atom = self.slots[*slot as usize].atom;
-                parts.extend(
-                    self.cells(*slot)
-                        .filter(|cell| !cell.number.is_nan())
-                        .map(|cell| part(atom, cell.number)),
-                );
-                self.note(*slot, &[atom], start, parts)
-            }
-            Source::Category(slot) => {
-                parts.extend(
-                    self.cells(*slot).filter(|cell| cell.level != NONE).map(|cell| part(cell.level, 1.0)),
-                );
-                self.note(*slot, &[], start, parts)
-            }
-            Source::Natural(slot) => {
-                let atom = self.slots[*slot as usize].atom;
-                parts.extend(self.cells(*slot).map(|cell| natural(cell, atom)));
-                self.note(*slot, &[], start, parts)
-            }
-            Source::Pattern(pattern) => {
-                for (place, &cell) in self.cells.iter().enumerate() {
-                    let field = &self.slots[cell.slot as usize];
-                    let hidden = place < self.base && self.last[cell.slot as usize] as usize >= self.base;
-                    if !hidden && field.patterns.contains(pattern) {
-                        parts.push(natural(cell, field.atom));
-                    }
-                }
-                Ok(())
-            }
-            Source::Function { slot, basis, atoms } => {
-                let field = &self.slots[*slot as usize].name;
-                for cell in self.cells(*slot).filter(|cell| !cell.number.is_nan()) {
-                    basis
-                        .evaluate(field, cell.number, |place, value| parts.push(part(atoms[place], value)))?;
-                }
-                self.note(*slot, if basis.is_category() { &[] } else { atoms }, start, parts)
-            }
-            Source::Hash(hashed) => {
-                let Hashed { inner, buckets, prefix, names, parts: own, ranges } = &mut **hashed;
-                for (place, product) in inner.iter_mut().enumerate() {
-                    own.clear();
-                    ranges.clear();
-                    self.parts(product, own, ranges)?;
-                    let mut made = |path: &[u32], atoms: &mut Atoms| -> Result<u32> {
-                        let name = atoms.joined(path);
-                        if let Some(&(atom, term)) = names.get(&name) {
-                            return Ok(if term == place { atom } else { NONE });
-                        }
-                        let atom = atoms.find(&bucket_name(prefix, bucket(&name, *buckets), *buckets));
-                        atoms.buckets.entry(atom).or_default().push(name.clone());
-                        names.insert(name, (atom, place));
-                        Ok(atom)
-                    };
-                    let Product { first, next, path, .. } = product;
-                    let mut walk = Walk { first, next, path, parts: own, ranges, atoms: self.atoms };
-                    walk.walk(&mut made, &mut |part| {
-                        if part.key != NONE {
-                            parts.push(part);
-                        }
-                    })?;
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// What a field without a value means, and which numbers means are made of; its atoms are none for a category.
-    fn note(&mut self, slot: u32, atoms: &[u32], start: usize, parts: &mut Vec<Part>) -> Result<()> {
-        match self.missing {
-            Missing::Refuse | Missing::Drop if parts.len() == start => {
-                Err(Error::Missing(self.slots[slot as usize].name.clone()))
-            }
-            Missing::Mean if parts.len() == start => {
-                for &atom in atoms {
-                    let gap = self.atoms.gap(vec![atom]);
-                    parts.push(Part { key: atom, value: 1.0, gap });
-                }
-                Ok(())
-            }
-            _ if !atoms.is_empty() => {
-                self.numbers.extend(parts[start..].iter().map(|part| (part.key, part.value)));
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-fn natural(cell: Cell, atom: u32) -> Part {
-    let (key, value) = if cell.number.is_nan() { (cell.level, 1.0) } else { (atom, cell.number) };
-    Part { key, value, gap: 0 }
-}
-
-/// The way through all products of a term's atoms.
-struct Walk<'a> {
-    first: &'a mut Vec<u32>,
-    next: &'a mut [FxHashMap<u64, u32>],
-    path: &'a mut Vec<u32>,
-    parts: &'a [Part],
-    ranges: &'a [Range<usize>],
-    atoms: &'a mut Atoms,
-}
-
-impl Walk<'_> {
-    /// Gives each product of atoms to `each`, by what `made` has made of its atoms when they first came together.
-    fn walk(
-        &mut self,
-        made: &mut impl FnMut(&[u32], &mut Atoms) -> Result<u32>,
-        each: &mut impl FnMut(Part),
-    ) -> Result<()> {
-        let [range, rest @ ..] = self.ranges else { return Ok(()) };
-        for &part in &self.parts[range.clone()] {
-            if part.value == 0.0 {
-                continue;
-            }
-            self.path.clear();
-            self.path.push(part.key);
-            if rest.is_empty() {
-                if self.first.len() <= part.key as usize {
-                    self.first.resize(part.key as usize + 1, UNSEEN);
-                }
-                let mut key = self.first[part.key as usize];
-                if key == UNSEEN {
-                    key = made(self.path, self.atoms)?;
-                    self.first[part.key as usize] = key;
-                }
-                each(Part { key, ..part });
-            } else {
-                self.step(0, part, made, each)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Multiplies a product with the atoms of the next factor.
-    fn step(
-        &mut self,
-        depth: usize,
-        before: Part,
-        made: &mut impl FnMut(&[u32], &mut Atoms) -> Result<u32>,
-        each: &mut impl FnMut(Part),
-    ) -> Result<()> {
-        let is_last = depth + 2 == self.ranges.len();
-        for &part in &self.parts[self.ranges[depth + 1].clone()] {
-            let value = before.value * part.value;
-            if value == 0.0 {
-                continue;
-            }
-            self.path.truncate(depth + 1);
-            self.path.push(part.key);
-            let pair = u64::from(before.key) << 32 | u64::from(part.key);
-            let seen = &mut self.next[depth];
-            let key = match seen.get(&pair) {
-                Some(&key) => key,
-                None => {
-                    let key = if is_last { made(self.path, self.atoms)? } else { index(seen.len()) };
-                    self.next[depth].insert(pair, key);
-                    key
-                }
-            };
-            let gap = self.atoms.both_gaps(before.gap, part.gap);
-            let product = Part { key, value, gap };
-            if is_last {
-                each(product);
-            } else {
-                self.step(depth + 1, product, made, each)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// An atom that nothing has been made of yet.
-const UNSEEN: u32 = u32::MAX - 1;
-/// A feature that may not join.
-const UNKNOWN: u32 = u32::MAX - 2;
-
-/// A place in a list, which has far fewer than four billion.
-#[expect(clippy::cast_possible_truncation, reason = "far fewer fit into memory")]
-fn index(place: usize) -> u32 {
-    place as u32
 }
 
 /// A number from a raw value; none if there is no value.

@@ -139,7 +139,9 @@ impl Model {
             for factor in &term.0 {
                 all.push(factor);
                 if let Factor::Hash(terms, _) = factor {
-                    terms.iter().for_each(|term| each(term, all));
+                    for term in terms {
+                        each(term, all);
+                    }
                 }
             }
         }

@@ -169,9 +169,9 @@ impl<'a> Parser<'a> {
         }
         let rest = self.rest();
         if rest.starts_with(|first: char| first.is_ascii_digit()) {
-            return match self.number()? {
-                one if one == 1.0 => Ok(Sum { terms: vec![Term::default()], no_intercept: false }),
-                zero if zero == 0.0 => Ok(Sum::default()),
+            return match self.number()?.to_string().as_str() {
+                "1" => Ok(Sum { terms: vec![Term::default()], no_intercept: false }),
+                "0" => Ok(Sum::default()),
                 other => {
                     Err(self.wrong(format!("of numbers, only 0 and 1 are terms, but before this is {other}")))
                 }
@@ -383,7 +383,7 @@ mod tests {
         }
         let deep = format!("{}a{}", "(".repeat(60), ")".repeat(60));
         assert!(read(&deep).contains("more than 50 deep"));
-        let many = vec!["(a + b + c + d + e + f + g + h + i + j)"; 1].join("");
+        let many = "(a + b + c + d + e + f + g + h + i + j)";
         let wide = (0..6)
             .map(|k| many.replace(' ', "").replace('+', &format!("{k}+")))
             .collect::<Vec<_>>()

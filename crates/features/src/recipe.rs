@@ -46,6 +46,13 @@ pub enum Missing {
     Zero,
 }
 
+impl Missing {
+    /// Whether something takes the place of what is missing.
+    pub fn fills(self) -> bool {
+        matches!(self, Self::Mean | Self::Zero)
+    }
+}
+
 impl Recipe {
     /// A model without data: levels join as they come, and values tell what a field holds.
     pub fn without_data(model: Model) -> Result<Self> {

@@ -59,15 +59,11 @@ impl Survey {
 
     /// Adds a value of the row that is being read.
     pub fn add(&mut self, field: &str, action: bool, value: Value<'_>) {
-        let position = match self.positions.get(field) {
-            Some(&position) => position,
-            None => {
-                self.positions.insert(field.to_owned(), self.fields.len());
-                self.fields.push((field.to_owned(), Seen { increasing: Some(f64::MIN), ..Seen::default() }));
-                self.fields.len() - 1
-            }
-        };
-        let seen = &mut self.fields[position].1;
+        if !self.positions.contains_key(field) {
+            self.positions.insert(field.to_owned(), self.fields.len());
+            self.fields.push((field.to_owned(), Seen { increasing: Some(f64::MIN), ..Seen::default() }));
+        }
+        let seen = &mut self.fields[self.positions[field]].1;
         seen.action |= action;
         seen.add(value);
     }
@@ -78,12 +74,11 @@ impl Survey {
         self.id = self.id.take().or(other.id);
         self.knows_actions |= other.knows_actions;
         for (name, seen) in other.fields {
-            match self.positions.get(&name) {
-                Some(&position) => self.fields[position].1.merge(seen),
-                None => {
-                    self.positions.insert(name.clone(), self.fields.len());
-                    self.fields.push((name, seen));
-                }
+            if let Some(&position) = self.positions.get(&name) {
+                self.fields[position].1.merge(seen);
+            } else {
+                self.positions.insert(name.clone(), self.fields.len());
+                self.fields.push((name, seen));
             }
         }
     }
@@ -131,7 +126,9 @@ impl Survey {
             let id =
                 self.fields.iter().find(|(name, seen)| is_own_id(name, seen) && !seen.identifies_rows(name));
             with.extend(id);
-            with.iter().for_each(|(name, seen)| made.add(&[(name, seen)]));
+            for (name, seen) in &with {
+                made.add(&[(name, seen)]);
+            }
         }
         for (name, seen) in &context {
             if with.is_empty() {
@@ -142,6 +139,45 @@ impl Survey {
             }
         }
         (Model::new(true, made.terms), left_out.into_iter().map(|(name, _)| name.as_str()).collect())
+    }
+}
+
+/// Models of sparse events.
+impl Survey {
+    /// The model that is made of events whose fields are single numbers by the thousand, in namespaces: those of the action,
+    /// and each of the context crossed with these, or with the id where the action has nothing else. So it is with Vowpal
+    /// Wabbit's `-q`.
+    pub fn sparse_model(&self) -> Model {
+        let mut spaces: [Vec<&str>; 2] = Default::default();
+        let mut counts = [0; 2];
+        for (name, seen) in self.fields.iter().filter(|(name, _)| name != ID) {
+            let place = usize::from(seen.action);
+            let space = name.split_once('.').map_or("", |(space, _)| space);
+            counts[place] += 1;
+            if !spaces[place].contains(&space) {
+                spaces[place].push(space);
+            }
+        }
+        let all = |space: &str| {
+            // Without a namespace of its own, a field is told apart by nothing.
+            let pattern = if space.is_empty() { "*".to_owned() } else { format!("{space}.*") };
+            Factor::Field(Named::Pattern(pattern), Reading::Natural)
+        };
+        let [context, action] = spaces.map(|spaces| spaces.into_iter().map(all).collect::<Vec<Factor>>());
+        let with = if action.is_empty() { vec![Factor::field(ID)] } else { action };
+        let own = with.iter().map(|factor| Term(vec![factor.clone()]));
+        let crossed: Vec<Term> = context
+            .iter()
+            .flat_map(|shared| with.iter().map(|own| Term(vec![shared.clone(), own.clone()])))
+            .collect();
+        let many = |terms: Vec<Term>, features: usize| {
+            let hashed = features > MOST_FEATURES && !terms.is_empty();
+            if hashed { vec![Term(vec![Factor::Hash(terms, BUCKETS)])] } else { terms }
+        };
+        let ids = self.field(ID).map_or(1, |id| id.levels.len());
+        let each = if counts[1] == 0 { ids } else { counts[1] };
+        let own = many(own.collect(), each);
+        Model::new(true, own.into_iter().chain(many(crossed, counts[0] * each)))
     }
 }
 
@@ -297,9 +333,8 @@ impl Seen {
     }
 }
 
-/// What was seen of each field, by its name: number of values and of levels, for those who want to look.
 impl Survey {
-    /// Kinds of all fields.
+    /// What all fields hold.
     pub fn kinds(&self) -> BTreeMap<&str, Kind> {
         self.fields.iter().map(|(name, seen)| (name.as_str(), seen.kind())).collect()
     }

@@ -32,6 +32,7 @@ pub enum Kind {
 
 impl Value<'_> {
     /// What a cell is, by its letters; any other value is what it is.
+    #[must_use]
     pub fn typed(self) -> Self {
         let Self::Cell(text) = self else { return self };
         let text = text.trim();

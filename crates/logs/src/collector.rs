@@ -73,7 +73,7 @@ impl Columns {
         let fields = fields.collect::<Result<Vec<_>, Problem>>()?;
         let plain = recipe.plain_numbers().filter(|_| chosen.is_none());
         let numbers = plain.map(|names| names.into_iter().map(column).collect()).transpose()?;
-        Ok(Self { fields, numbers, reward, round, chosen, names })
+        Ok(Self { names, fields, numbers, reward, round, chosen })
     }
 
     pub(crate) fn batch_rows(&self) -> usize {
@@ -128,7 +128,9 @@ impl Collector {
             for (&column, values) in numbers.iter().zip(&mut batch.columns) {
                 values.push(match number(&columns.names[column], cell(column)) {
                     // Filled in when the mean is known, or 0.
-                    Err(problem) if tolerance.fills() && problem.missing().is_some() => tolerance.filled(),
+                    Err(problem) if tolerance.missing.fills() && problem.missing().is_some() => {
+                        tolerance.filled()
+                    }
                     value => value?,
                 });
             }
@@ -292,8 +294,8 @@ impl Sink for Surveyor {
 pub(crate) fn is_chosen(column: &str, value: Value<'_>) -> Result<bool, Problem> {
     match value.typed() {
         Value::Truth(truth) => Ok(truth),
-        Value::Number(number) if number == 0.0 || number == 1.0 => Ok(number == 1.0),
-        Value::Missing => Ok(false),
+        Value::Number(0.0) | Value::Missing => Ok(false),
+        Value::Number(1.0) => Ok(true),
         other => {
             Err(Problem::unusable(&format!("column `{column}`"), &shown(other), "0 or 1, true or false"))
         }

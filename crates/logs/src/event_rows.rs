@@ -70,12 +70,11 @@ impl Iterator for EventRows {
                 return Some(event.map_err(|error| error.in_file(&self.path)));
             }
             match self.source.as_mut()?.read(&mut self.rows, &mut |_, _| false) {
-                Ok(true) => {}
                 Ok(false) if self.rows.ready.is_empty() => {
                     self.source = None;
                     return None;
                 }
-                Ok(false) => {}
+                Ok(_) => {}
                 Err(error) => {
                     if matches!(error.problem, Problem::Unreadable(_) | Problem::Damaged(_)) {
                         self.source = None;

@@ -84,7 +84,7 @@ impl Origin {
         encoder: Encoder,
         asked: Asked<'_>,
     ) -> Result<Reading<'a>> {
-        let opened = columnar::open_memory(batches, &self.wanted(&encoder, asked))?;
+        let opened = columnar::open_memory(batches, &self.wanted(&encoder, asked));
         self.reading(opened, encoder, asked)
     }
 

@@ -187,7 +187,8 @@ impl Plan {
             let model = self.model.clone().unwrap_or_default();
             return Ok((origin, Recipe { model, missing, ..Recipe::default() }));
         }
-        Ok((origin, met(self.model.as_ref(), &survey, false, missing)?))
+        let made = (format == Format::VowpalWabbit && self.model.is_none()).then(|| survey.sparse_model());
+        Ok((origin, met(self.model.as_ref().or(made.as_ref()), &survey, false, missing)?))
     }
 
     fn buckets(&self) -> u32 {
@@ -223,7 +224,7 @@ impl Plan {
             let reader = |all: Vec<RecordBatch>| -> Memory<'static> {
                 Box::new(RecordBatchIterator::new(all.into_iter().map(Ok), Arc::clone(&schema)))
             };
-            let (_, mut source) = columnar::open_memory(reader(all.clone()), &Wanted::default())?;
+            let (_, mut source) = columnar::open_memory(reader(all.clone()), &Wanted::default());
             kept = Some(reader(all));
             survey(&mut *source, surveyor, limit)
         })?;
@@ -347,7 +348,7 @@ impl Plan {
                 tally.add_batch(&batch, &reading.collector.encoder);
             }
         }
-        summary(origin, &self.tolerant(recipe), path, tally, reading.collector)
+        Ok(summary(origin, &self.tolerant(recipe), path, tally, reading.collector))
     }
 }
 
@@ -413,13 +414,7 @@ fn units<'a>(origin: &Origin, format: Option<Format>, paths: &'a [PathBuf]) -> R
 
 /// Puts the sums of one piece of work in the order of a summary: the features that are there whatever the data, those
 /// that turned up by name, and the marks.
-fn summary(
-    origin: &Origin,
-    recipe: &Recipe,
-    path: &Path,
-    mut tally: Tally,
-    read: Collector,
-) -> Result<Summary> {
+fn summary(origin: &Origin, recipe: &Recipe, path: &Path, mut tally: Tally, read: Collector) -> Summary {
     let encoder = read.encoder;
     let fixed = recipe.fixed_features().len();
     let found = encoder.features();
@@ -457,7 +452,7 @@ fn summary(
     for rejected in &mut rejected {
         rejected.first = format!("{}{}", path.display(), rejected.first);
     }
-    Ok(Summary {
+    Summary {
         origin: origin.clone(),
         recipe: recipe.clone(),
         features: order.iter().map(|&feature| found[feature].clone()).collect(),
@@ -473,5 +468,5 @@ fn summary(
         largest: tally.largest,
         files: BTreeMap::from([(path.display().to_string(), tally.rows)]),
         rejected,
-    })
+    }
 }

@@ -120,6 +120,7 @@ mod earlier {
         Ok(Summary {
             origin,
             recipe,
+            features,
             marks,
             means,
             products,
@@ -128,7 +129,6 @@ mod earlier {
             largest,
             files,
             rejected,
-            features,
         })
     }
 }

@@ -27,12 +27,7 @@ impl Tolerance {
         }
     }
 
-    /// Whether a number takes the place of one that is missing.
-    pub(crate) fn fills(&self) -> bool {
-        matches!(self.missing, Missing::Mean | Missing::Zero)
-    }
-
-    /// That number; NaN until the mean is known.
+    /// The number that takes the place of one that is missing; NaN until the mean is known.
     pub(crate) fn filled(&self) -> f64 {
         if self.missing == Missing::Mean { f64::NAN } else { 0.0 }
     }

@@ -23,7 +23,7 @@ pub(crate) use self::evidence::Evidence;
 pub(crate) use self::level::Leveled;
 use self::models::{Averaged, Models, Named};
 pub(crate) use self::neglect::{Neglect, is_recheck};
-pub(crate) use self::units::Units;
+pub(crate) use self::units::{Units, first_unit};
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::round::Actions;
@@ -397,8 +397,13 @@ impl Belief {
         let live = Leveled::new(data, &self.units, 0.0, 0.0);
         self.evidence = self.told(Evidence::of(&live));
         self.variance = self.evidence.variance;
-        let alone =
+        let mut alone =
             Alone::new(self.evidence.scale, &(&live.gram / self.variance), &(&live.moment / self.variance))?;
+        if live.free() > 0.0 {
+            let Told { noise, norm_bound } = self.told;
+            let estimated = i32::from(noise.is_none()) + i32::from(norm_bound.is_none());
+            alone.belief.covariance *= Evidence::student(live.free()).powi(estimated);
+        }
         let belief = self.raw(&alone.belief);
         self.levels = [live.level(data, &belief.mean); 2];
         Ok(Found { belief, alone: None })

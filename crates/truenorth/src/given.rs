@@ -29,6 +29,8 @@ pub(crate) struct Given {
     pub(crate) layer_delta: f64,
     /// What may have drifted; nothing where that is learned or does not matter.
     pub(crate) certificate: Option<Certificate>,
+    /// Columns that the logs never saw, where each is to be measured in a unit of its own and no belief learns it.
+    pub(crate) unseen: Vec<usize>,
     /// The logs as the method looks at them, where that is not as they are: discounted, or not at all.
     seen: Option<RidgeStatistic>,
 }
@@ -123,6 +125,7 @@ impl Given {
             offline,
             level,
             certificate,
+            unseen: units.unseen(),
             seen,
             settings,
         };

@@ -84,6 +84,7 @@ impl Policy {
         let (given, _) = Given::new(Settings { dimension, logs, certificate, ..settings.clone() })?;
         let mut family = self.family.clone();
         family.grow(&given, self.counts.rounds)?;
+        self.unseen.extend(given.unseen.iter().filter(|&&column| column >= before));
         (self.given, self.family, self.board) = (given, family, Scoreboard::default());
         self.grown_from.push(before);
         Ok(())
@@ -141,6 +142,7 @@ impl Policy {
             family.read_logs(&given, season)?;
             self.family = family;
         }
+        self.unseen.retain(|column| given.unseen.contains(column));
         self.given = given;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A policy: `choose` an action, `learn` its reward.
 
 use crate::arms::Arms;
-use crate::belief::Belief;
+use crate::belief::{Belief, first_unit};
 use crate::branch::{ActionInterval, Branch};
 use crate::certificate::Certificate;
 use crate::check;
@@ -47,6 +47,9 @@ pub struct Policy {
     pub(crate) grown_from: Vec<usize>,
     /// Whether it goes on from a snapshot, after which it may have decided rounds that it does not know of.
     restored: bool,
+    /// Columns that neither the logs nor a round has shown, where each is to be measured in a unit of its own and no
+    /// belief learns it.
+    pub(crate) unseen: Vec<usize>,
     pub(crate) board: Scoreboard,
 }
 
@@ -154,6 +157,26 @@ impl Family {
         }
     }
 
+    /// Gives each of the `unseen` columns its unit that this round is the first to show.
+    fn meet(&mut self, unseen: &mut Vec<usize>, actions: Actions<'_>) {
+        unseen.retain(|&j| {
+            let Some(unit) = first_unit(actions, j) else { return true };
+            match self {
+                Self::Confidence(policy) => {
+                    let branches = policy
+                        .layers
+                        .iter_mut()
+                        .flat_map(|layer| layer.online.iter_mut().chain(&mut layer.informed));
+                    branches.for_each(|branch| branch.measure(j, unit));
+                }
+                Self::Posterior(policy) => policy.precision.measure(j, unit),
+                Self::Offline(policy) => policy.logs.measure(j, unit),
+                Self::Arms(_) => {}
+            }
+            false
+        });
+    }
+
     /// Whether a state that was read has the parts of a `fresh` one; `choose` and `learn` rely on it.
     fn fits(&self, fresh: &Self, dimension: usize) -> bool {
         let (layers, fresh_layers) = (self.layers(0), fresh.layers(0));
@@ -189,7 +212,8 @@ impl Policy {
             _ => Family::Offline(Favourite::new(&given)?),
         };
         let (counts, before, grown_from, board) = Default::default();
-        Ok(Self { given, counts, before, family, grown_from, restored: false, board })
+        let unseen = given.unseen.clone();
+        Ok(Self { given, counts, before, family, grown_from, restored: false, unseen, board })
     }
 
     /// A policy whose state comes from elsewhere.
@@ -199,19 +223,21 @@ impl Policy {
         before: Counts,
         family: Family,
         grown_from: Vec<usize>,
+        unseen: Vec<usize>,
     ) -> Result<Self> {
         let damaged = |reason: String| Error::from(Reason::SnapshotDamaged { reason });
         let fresh = Self::new(settings).map_err(|error| damaged(error.to_string()))?;
         let dimension = fresh.given.settings.dimension;
         let narrower = grown_from.iter().all(|&before| before < dimension);
-        if !(narrower && family.fits(&fresh.family, dimension)) {
+        let known = unseen.iter().all(|column| fresh.unseen.contains(column));
+        if !(narrower && known && family.fits(&fresh.family, dimension)) {
             return Err(damaged("its parts do not fit together".to_owned()));
         }
         let began = before.rounds <= counts.rounds && before.rewards <= counts.rewards;
         if !(began && before.spent <= counts.spent) {
             return Err(damaged("its counts do not fit together".to_owned()));
         }
-        Ok(Self { counts, before, family, grown_from, restored: true, ..fresh })
+        Ok(Self { counts, before, family, grown_from, restored: true, unseen, ..fresh })
     }
 
     /// Chooses an action.
@@ -236,8 +262,11 @@ impl Policy {
         {
             self.renew()?;
         }
-        let Self { given, counts, before, family, board, .. } = self;
+        let Self { given, counts, before, family, unseen, board, .. } = self;
         check::length("a feature vector", given.settings.dimension, actions.dimension())?;
+        if !unseen.is_empty() {
+            family.meet(unseen, actions);
+        }
         let round = counts.rounds + 1;
         let turn = Turn::new(given, actions, counts, before);
         board.all_candidates(actions.count());

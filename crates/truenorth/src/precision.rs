@@ -136,6 +136,12 @@ impl Precision {
         }
     }
 
+    /// Measures a column that nothing is known of in another unit: its prior weight becomes that of `unit` times the
+    /// column. L has no other entry in its row and column, F stays as it is, and z is 0 there.
+    pub(crate) fn measure(&mut self, column: usize, unit: f64) {
+        *self.factor.entry_mut(column, column) /= unit;
+    }
+
     /// θ̂ = Lᵀz. O(d²).
     pub(crate) fn estimate(&self) -> Vec<f64> {
         let mut estimate = vec![0.0; self.whitened_estimate.len()];

@@ -21,26 +21,23 @@ struct State<'a> {
     before: Counts,
     family: Cow<'a, Family>,
     grown_from: Cow<'a, [usize]>,
+    unseen: Cow<'a, [usize]>,
 }
 
 impl State<'_> {
     fn restored(self) -> Result<Policy> {
-        let Self { settings, counts, before, family, grown_from } = self;
-        Policy::with_state(
-            settings.into_owned(),
-            counts,
-            before,
-            family.into_owned(),
-            grown_from.into_owned(),
-        )
+        let Self { settings, counts, before, family, grown_from, unseen } = self;
+        let (settings, family) = (settings.into_owned(), family.into_owned());
+        Policy::with_state(settings, counts, before, family, grown_from.into_owned(), unseen.into_owned())
     }
 }
 
 impl Serialize for Policy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (settings, family) = (Cow::Borrowed(self.settings()), Cow::Borrowed(&self.family));
-        let grown_from = Cow::Borrowed(&*self.grown_from);
-        State { settings, counts: self.counts, before: self.before, family, grown_from }.serialize(serializer)
+        let (grown_from, unseen) = (Cow::Borrowed(&*self.grown_from), Cow::Borrowed(&*self.unseen));
+        let (counts, before) = (self.counts, self.before);
+        State { settings, counts, before, family, grown_from, unseen }.serialize(serializer)
     }
 }
 

@@ -4,6 +4,7 @@ mod audit;
 mod bounds;
 mod certificates;
 mod compare;
+mod decide;
 mod demo;
 mod experiment_file;
 mod golden;

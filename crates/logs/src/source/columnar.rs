@@ -78,7 +78,7 @@ pub(crate) fn open_arrow(mut file: File, selected: &Wanted) -> Result<Opened<'st
 }
 
 /// Finds the columns of batches in memory, which are cut into as many rows as a file's batches have.
-pub(crate) fn open_memory<'a>(batches: Memory<'a>, selected: &Wanted) -> Result<Opened<'a>> {
+pub(crate) fn open_memory<'a>(batches: Memory<'a>, selected: &Wanted) -> Opened<'a> {
     let (names, read) = wanted(selected, &batches.schema());
     let rows = batch_rows(names.len());
     let slices = batches.flat_map(move |batch| match batch.and_then(|batch| batch.project(&read)) {
@@ -88,7 +88,7 @@ pub(crate) fn open_memory<'a>(batches: Memory<'a>, selected: &Wanted) -> Result<
         }
         Err(error) => vec![Err(error)],
     });
-    Ok((names, Box::new(Columnar { batches: Box::new(slices), format: "Arrow", rows: 0 })))
+    (names, Box::new(Columnar { batches: Box::new(slices), format: "Arrow", rows: 0 }))
 }
 
 /// Names of the wanted columns, which are the only ones of a batch, and their positions in the file.

@@ -10,6 +10,7 @@ mod formats;
 mod fuzz;
 mod live_rows;
 mod missing;
+mod models;
 mod mutants;
 mod samples;
 mod shared_data;

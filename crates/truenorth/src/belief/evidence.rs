@@ -23,6 +23,12 @@ impl Evidence {
     /// What is assumed without data.
     pub(crate) const NONE: Self = Self { variance: 1.0, scale: 1.0 };
 
+    /// How much wider variances are than those of a Gaussian where a scale was estimated from so many rewards: Student's,
+    /// with ν + 2 degrees of freedom, ν the rewards with those of the prior.
+    pub(crate) fn student(rows: f64) -> f64 {
+        1.0 + 2.0 / (rows + PRIOR)
+    }
+
     /// Maximises the marginal likelihood of `y = zᵀθ + ε`, θ ~ N(0, s I), ε ~ N(0, σ²), in (σ², s), by
     /// MacKay's fixed point. Works for any number of rows; without one, both are 1.
     ///

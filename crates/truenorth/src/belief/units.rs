@@ -12,6 +12,21 @@ use crate::dense::{Matrix, Vector};
 use crate::round::Actions;
 use crate::statistic::RidgeStatistic;
 
+/// Σx² and Σx⁴ of a column of a round's actions, whose order makes no difference.
+fn powers(actions: Actions<'_>, j: usize, squares: &mut Vec<f64>) -> (f64, f64) {
+    squares.clear();
+    squares.extend((0..actions.count()).map(|k| actions.row(k)[j].powi(2)));
+    squares.sort_unstable_by(f64::total_cmp);
+    (squares.iter().sum(), squares.iter().map(|square| square * square).sum())
+}
+
+/// The unit of a column in the actions of a round; nothing where they do not show it. Then nothing is allocated.
+pub(crate) fn first_unit(actions: Actions<'_>, j: usize) -> Option<f64> {
+    let shown = (0..actions.count()).any(|k| actions.row(k)[j] != 0.0);
+    let (square, fourth) = if shown { powers(actions, j, &mut Vec::new()) } else { (0.0, 0.0) };
+    Some(unit(square, fourth)).filter(|&unit| unit > 0.0)
+}
+
 /// The units, and what they are made of.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -69,12 +84,9 @@ impl Units {
         }
         let mut squares = Vec::with_capacity(actions.count());
         for (j, (square, fourth)) in self.offered.iter_mut().enumerate() {
-            squares.clear();
-            squares.extend(rows().map(|row| row[j] * row[j]));
-            // The order of the actions makes no difference.
-            squares.sort_unstable_by(f64::total_cmp);
-            *square += squares.iter().sum::<f64>();
-            *fourth += squares.iter().map(|square| square * square).sum::<f64>();
+            let shown = powers(actions, j, &mut squares);
+            *square += shown.0;
+            *fourth += shown.1;
         }
         let before = std::mem::take(&mut self.by_column);
         self.set(logs);
@@ -84,6 +96,11 @@ impl Units {
             self.by_column = before;
         }
         !same
+    }
+
+    /// Columns that nobody has seen.
+    pub(crate) fn unseen(&self) -> Vec<usize> {
+        (0..self.by_column.len()).filter(|&j| self.by_column[j] == 0.0).collect()
     }
 
     /// By column; 1 where nobody has seen it, which then makes no difference.

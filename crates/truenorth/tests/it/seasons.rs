@@ -96,7 +96,7 @@ fn a_new_season_finds_out_what_still_holds() {
     for count in [1, DIMENSION] {
         let [renewed, left, told] = mean(|seed| after_a_step(seed, count));
         println!(
-            "{count} of {DIMENSION} changed: renewed {renewed:.1}, left as it was {left:.1}, told {told:.1}"
+            "{count} of {DIMENSION} changed: renewed {renewed:.2}, left as it was {left:.1}, told {told:.2}"
         );
         if count == 1 {
             assert!(renewed <= 1.5 * told, "{renewed} and {told}");

@@ -19,7 +19,9 @@ const UNTOLD: [Preset; 10] = [
     Preset::WarmGreedy,
 ];
 
-const DIMENSION: usize = 3;
+const DIMENSION: usize = 4;
+/// The first round that shows the last column.
+const LATE: usize = 7;
 
 /// Logs, and rounds with a reward for each action.
 struct Data {
@@ -31,20 +33,24 @@ struct Data {
 type Decided = (usize, Vec<[f64; 4]>);
 
 impl Data {
-    /// The last column holds marks.
-    fn new(seed: u64) -> Self {
+    /// The third column holds marks, and the logs, of so many rows, never saw the last one.
+    fn new(seed: u64, rows: usize) -> Self {
         let mut world = World::new(seed, DIMENSION, 0.3);
         let mark = |x: &mut [f64]| x[2] = f64::from(u8::from(x[2] > 0.0));
         let row = |_| {
             let mut x = unit_vector(&mut world.rng, DIMENSION);
             mark(&mut x);
+            x[3] = 0.0;
             let y = dot(&x, &world.logged) + world.draw_noise();
             (x, y)
         };
-        let logs = (0..50).map(row).collect();
+        let logs = (0..rows).map(row).collect();
         let mut rounds = rounds(&mut world, 40, 4);
-        for (features, _) in &mut rounds {
-            features.chunks_mut(DIMENSION).for_each(mark);
+        for (round, (features, _)) in (1..).zip(&mut rounds) {
+            for x in features.chunks_mut(DIMENSION) {
+                mark(x);
+                x[3] = if round < LATE { 0.0 } else { x[3] };
+            }
         }
         Self { logs, rounds }
     }
@@ -89,9 +95,10 @@ proptest! {
 
     #[test]
     fn units_of_columns_change_nothing(
-        seed in any::<u64>(), powers in prop::array::uniform3(-10i32..10), factors in prop::array::uniform3(-3.0f64..3.0),
+        seed in any::<u64>(), rows in prop::sample::select(&[0usize, 50]),
+        powers in prop::array::uniform4(-10i32..10), factors in prop::array::uniform4(-3.0f64..3.0),
     ) {
-        let data = Data::new(seed);
+        let data = Data::new(seed, rows);
         for preset in UNTOLD {
             let before = data.played(preset);
             // Powers of two are exact.
@@ -104,7 +111,7 @@ proptest! {
 
     #[test]
     fn a_constant_on_all_rewards_changes_nothing(seed in any::<u64>(), constant in -100.0f64..100.0) {
-        let data = Data::new(seed);
+        let data = Data::new(seed, 50);
         for preset in [Preset::TrueNorth, Preset::TrueNorthSampling, Preset::TrueNorthConfidence] {
             let after = data.measured(&[1.0], constant).played(preset);
             prop_assert!(alike(&data.played(preset), &after), "{}", preset.name());

@@ -353,7 +353,10 @@ impl Reference {
         if self.logs.is_empty() {
             let live = regression(&self.played, &units, 0.0, 0.0);
             let (variance, scale) = live.evidence();
-            let (_, alone) = wide(scale).after(&(&live.gram / variance), &(&live.moment / variance));
+            let (_, mut alone) = wide(scale).after(&(&live.gram / variance), &(&live.moment / variance));
+            // Student's variances, as neither noise nor size is known.
+            let freedom = live.free() + 0.5;
+            alone.covariance *= if live.free() > 0.0 { ((freedom + 2.0) / freedom).powi(2) } else { 1.0 };
             self.variance = variance;
             self.levels = [live.level(&self.played, &units, 0.0, &alone.mean); 2];
             self.belief = alone.in_users_units(&units);

@@ -1,0 +1,274 @@
+//! `truenorth encode` and `truenorth decide`: from a CSV with categories to decisions that differ by context.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::Scratch;
+
+const USERS: [&str; 2] = ["Tom", "Anna"];
+const TIMES: [&str; 2] = ["morning", "afternoon"];
+const ARTICLES: [&str; 4] = ["politics", "sports", "music", "food"];
+
+/// Random numbers that are the same in every run (xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33).unwrap() % end
+    }
+}
+
+/// The article that a user clicks at a time of day: each of the four contexts has its own.
+fn best(user: usize, time: usize) -> usize {
+    2 * user + time
+}
+
+/// Three thousand logged rows in which users and times of day decide what is clicked.
+fn logs(unit: f64) -> String {
+    let mut dice = Dice(7);
+    let mut csv = "user,time,item,price,click\n".to_owned();
+    for _ in 0..3000 {
+        let (user, time, item) = (dice.below(2), dice.below(2), dice.below(4));
+        let price = dice.below(50) as f64 / 10.0;
+        let chance = if best(user, time) == item { 80.0 } else { 10.0 } - 2.0 * price;
+        let click = u8::from((dice.below(1000) as f64) < 10.0 * chance);
+        let (user, time, item) = (USERS[user], TIMES[time], ARTICLES[item]);
+        writeln!(csv, "{user},{time},{item},{},{click}", price * unit).unwrap();
+    }
+    csv
+}
+
+fn event(user: usize, time: usize, unit: f64) -> Value {
+    let action = |item: &&str| json!({ "id": item, "features": { "price": 1.5 * unit } });
+    let actions: Vec<Value> = ARTICLES.iter().map(action).collect();
+    json!({ "context": { "time": TIMES[time], "user": USERS[user] }, "actions": actions })
+}
+
+fn summarized(unit: f64) -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("logs.csv", logs(unit));
+    let call =
+        "summarize logs.csv --model price+user:time:item --action item,price --reward click -o logs.tn";
+    scratch.prints(call);
+    scratch
+}
+
+/// A bandit that waits for lines.
+struct Live {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Live {
+    fn start(scratch: &Scratch, call: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_truenorth"))
+            .current_dir(scratch.path(""))
+            .args(call.split_whitespace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Self { child, input, output: BufReader::new(output) }
+    }
+
+    /// The answer to a line, which comes at once.
+    fn ask(&mut self, line: impl AsRef<[u8]>) -> Value {
+        self.input.write_all(line.as_ref()).unwrap();
+        self.input.write_all(b"\n").unwrap();
+        let mut answer = String::new();
+        self.output.read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{answer:?}"))
+    }
+
+    fn end(mut self) {
+        drop(self.input);
+        assert!(self.child.wait().unwrap().success());
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn every_context_gets_its_article_whatever_the_unit_of_prices() {
+    for unit in [1.0, 1000.0] {
+        let scratch = summarized(unit);
+        let mut live = Live::start(&scratch, "decide logs.tn");
+        for context in 0..40 {
+            let (user, time) = (context % 2, context / 2 % 2);
+            let answer = live.ask(event(user, time, unit).to_string());
+            assert_eq!(answer["action"], ARTICLES[best(user, time)], "{answer}");
+            for key in ["mean", "lcb", "ucb", "probability"] {
+                assert!(answer[key].is_number(), "{key}: {answer}");
+            }
+            let learned = live.ask(json!({ "decision_id": answer["decision_id"], "reward": 1 }).to_string());
+            assert_eq!(learned, json!({ "decision_id": answer["decision_id"], "learned": true }));
+        }
+        live.end();
+    }
+}
+
+#[test]
+fn encode_shows_the_rows_by_name_for_tables_and_events_alike() {
+    let scratch = summarized(1.0);
+    scratch.write("live.csv", "price,item,user,time\n2.5,food,Anna,morning\n");
+    scratch.write(
+        "live.jsonl",
+        r#"{"context":{"user":"Anna","time":"morning"},"actions":[{"id":"food","price":2.5}]}"#,
+    );
+    let row = json!({ "intercept": 1.0, "price": 2.5, "user=Anna:time=morning:item=food": 1.0 });
+    let expected = json!({ "actions": [{ "id": "food", "features": row }] });
+    for file in ["live.csv", "live.jsonl"] {
+        let printed = scratch.prints(&format!("encode logs.tn {file}"));
+        assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), expected, "{file}");
+    }
+    scratch.write(
+        "new.jsonl",
+        r#"{"context":{"user":"Eve","time":"morning","mood":1},"actions":[{"id":"food","price":1}]}"#,
+    );
+    let (printed, said) = scratch.prints_and_says("encode logs.tn new.jsonl");
+    assert!(printed.contains("user=Eve:time=morning:item=food"), "{printed}");
+    assert_eq!(
+        said,
+        "truenorth: 1 features were never logged: user=Eve:time=morning:item=food\n\
+         truenorth: the model has no use for field `mood`, which came 1 times\n"
+    );
+    scratch.write("bad.jsonl", r#"{"context":{"user":"Anna"},"actions":[{"id":"food","price":1}]}"#);
+    assert_eq!(
+        scratch.says("encode logs.tn bad.jsonl"),
+        "truenorth: bad.jsonl: action \"food\": field `time` has no value\n"
+    );
+}
+
+#[test]
+fn a_bandit_that_is_killed_goes_on_from_its_last_state() {
+    let scratch = summarized(1.0);
+    // As it would have gone without an end.
+    let mut whole = Live::start(&scratch, "decide logs.tn");
+    let mut expected = Vec::new();
+    for round in 0..30 {
+        let answer = whole.ask(event(round % 2, round / 2 % 2, 1.0).to_string());
+        whole.ask(json!({ "decision_id": answer["decision_id"], "reward": round % 3 }).to_string());
+        expected.push(answer);
+    }
+    whole.end();
+    for killed in [1, 7, 12] {
+        let call = "decide logs.tn --state bandit.tn --every 4";
+        let mut live = Live::start(&scratch, call);
+        let mut ids = Vec::new();
+        for (round, expected) in expected.iter().enumerate().take(killed) {
+            let answer = live.ask(event(round % 2, round / 2 % 2, 1.0).to_string());
+            assert_eq!(answer, *expected);
+            live.ask(json!({ "decision_id": answer["decision_id"], "reward": round % 3 }).to_string());
+            ids.push(answer["decision_id"].clone());
+        }
+        live.kill();
+        let mut live = Live::start(&scratch, call);
+        // Two lines a round, saved after every fourth; a file is written before the next line is read, but perhaps not before
+        // the kill.
+        let kept = ids
+            .iter()
+            .take_while(|id| {
+                let again = live.ask(json!({ "decision_id": id, "reward": 1 }).to_string());
+                assert!(
+                    again["error"]["code"] == "already_learned"
+                        || again["error"]["code"] == "unknown_decision",
+                    "{again}"
+                );
+                again["error"]["code"] == "already_learned"
+            })
+            .count();
+        assert!(kept % 2 == 0 && kept <= killed && kept + 4 > killed, "{kept} of {killed}");
+        for (round, expected) in expected.iter().enumerate().skip(kept) {
+            let answer = live.ask(event(round % 2, round / 2 % 2, 1.0).to_string());
+            assert_eq!(answer, *expected, "round {round} after {killed}");
+            live.ask(json!({ "decision_id": answer["decision_id"], "reward": round % 3 }).to_string());
+        }
+        live.end();
+        std::fs::remove_file(scratch.path("bandit.tn")).unwrap();
+    }
+}
+
+#[test]
+fn rows_of_others_later_logs_and_new_seasons_reach_a_running_bandit() {
+    let scratch = summarized(1.0);
+    let (_, said) =
+        scratch.prints_and_says("decide logs.tn --state b.tn --learn logs.csv --policy truenorth-sampling");
+    assert_eq!(said, "truenorth: learned 3000 rows that others decided\n");
+    let (_, said) = scratch.prints_and_says("decide --state b.tn --add logs.tn --renew");
+    assert_eq!(
+        said,
+        "truenorth: goes on from b.tn: 0 decisions, 0 rewards, 0 open\ntruenorth: a new season begins\n"
+    );
+    scratch.prints("summarize logs.csv --model item --action item --reward click -o other.tn");
+    assert_eq!(
+        scratch.says("decide other.tn --state b.tn"),
+        "truenorth: b.tn: the bandit has the model `price + user:time:item`, but `item` is asked for\n"
+    );
+    assert_eq!(
+        scratch.says("decide --state absent.tn"),
+        "truenorth: absent.tn: it is not there yet, so a summary or `--model` is needed\n"
+    );
+    assert_eq!(
+        scratch.says("decide --model price+"),
+        "truenorth: the model is wrong at its end: a field must stand here; odd names go between backticks\n"
+    );
+    assert!(scratch.says("decide logs.csv").starts_with("truenorth: logs.csv: this is no summary"));
+}
+
+#[test]
+fn ten_thousand_damaged_lines_are_answered_each() {
+    let scratch = summarized(1.0);
+    let mut live = Live::start(&scratch, "decide logs.tn --joining 20");
+    let (mut dice, mut decided, mut refused) = (Dice(3), 0, 0);
+    let whole = [
+        event(0, 1, 1.0).to_string(),
+        r#"{"decision_id":"x","reward":1}"#.to_owned(),
+        r#"{"context":{"user":"Tom","time":"morning"},"actions":[{"id":"food","price":1}],"action":"food","reward":0.5}"#.to_owned(),
+    ];
+    let pieces = [
+        "1e400", "-1e49", "NaN", "null", "{", "]", "\"", "\u{e9}", "\\u0000", "true", ",", ":", "[[[[",
+        "1e60",
+    ];
+    for _ in 0..10_000 {
+        let mut line = whole[dice.below(whole.len())].clone().into_bytes();
+        for _ in 0..=dice.below(3) {
+            let at = dice.below(line.len() + 1);
+            match dice.below(4) {
+                0 if at < line.len() => line[at] ^= 1 << dice.below(8),
+                1 => drop(line.drain(at..(at + dice.below(12)).min(line.len()))),
+                2 => drop(line.splice(at..at, pieces[dice.below(pieces.len())].bytes())),
+                _ => {}
+            }
+        }
+        line.retain(|byte| *byte != b'\n');
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let answer = live.ask(&line);
+        if let Some(error) = answer.get("error") {
+            refused += 1;
+            assert!(error["message"].as_str().is_some_and(|message| !message.is_empty()), "{answer}");
+        } else if answer.get("learned").is_none() {
+            decided += 1;
+            // What is no number would be null in JSON.
+            assert!(
+                ["mean", "lcb", "ucb", "probability"].iter().all(|key| answer[key].is_number()),
+                "{answer}"
+            );
+        }
+    }
+    live.end();
+    assert!(decided > 500 && refused > 500, "{decided} decided, {refused} refused");
+}

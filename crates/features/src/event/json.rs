@@ -1,0 +1,422 @@
+//! Events from JSON, in one pass and without a tree.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::{Event, Raw};
+use crate::error::{Error, Result, shortened};
+use crate::value::{Value, number_level};
+
+impl Event {
+    /// Reads an event from JSON.
+    pub fn read_json(&mut self, text: &str) -> Result<()> {
+        self.clear();
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let mut line = Line { event: self, chosen: None, problem: None };
+        let read =
+            Part { line: &mut line, kind: Kind::Event }.deserialize(&mut reader).and_then(|()| reader.end());
+        let Line { chosen, problem, .. } = line;
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        read.map_err(|error| not_json(&error))?;
+        self.check(chosen)
+    }
+
+    /// Reads a value of JSON as the field of a name, or as all fields inside of it. Of names with an underscore in front
+    /// nothing is read, if `hidden` says so, but the words of `_text`: so it is in Vowpal Wabbit's JSON.
+    pub fn read_value(&mut self, name: &str, json: &str, hidden: bool) -> Result<(), Misread> {
+        let mut line = Line { event: self, chosen: None, problem: None };
+        let kind = match (name, hidden) {
+            ("", _) => Kind::Fields { path: String::new(), hidden },
+            _ => Kind::Value { path: name.to_owned(), hidden, place: None },
+        };
+        let mut reader = serde_json::Deserializer::from_str(json);
+        let read = Part { line: &mut line, kind }.deserialize(&mut reader);
+        match line.problem {
+            Some(problem) => Err(Misread::Value(problem)),
+            None => read.map_err(Misread::Json),
+        }
+    }
+}
+
+/// Why a value cannot be read.
+#[derive(Debug)]
+pub enum Misread {
+    /// It is no JSON, or not what was expected.
+    Json(serde_json::Error),
+    /// A field cannot have this value.
+    Value(Error),
+}
+
+/// What the parser says about a text.
+fn not_json(error: &serde_json::Error) -> Error {
+    // serde_json ends its sentences with a place inside of the text it was given.
+    let sentence = error.to_string();
+    let reason = sentence.split(" at line ").next().unwrap_or(&sentence);
+    let reason = match reason.char_indices().nth(200) {
+        None => reason.to_owned(),
+        Some((end, _)) => format!("{}…", &reason[..end]),
+    };
+    Error::Event(format!("this is not an event in JSON: {reason} at column {}", error.column().max(1)))
+}
+
+/// An event that is being read, and why the reading stopped, if the reason is not in the JSON itself.
+struct Line<'e> {
+    event: &'e mut Event,
+    chosen: Option<String>,
+    problem: Option<Error>,
+}
+
+impl Line<'_> {
+    fn stop<T, E: serde::de::Error>(&mut self, problem: Error) -> Result<T, E> {
+        self.problem = Some(problem);
+        Err(E::custom("stopped"))
+    }
+
+    fn push<E: serde::de::Error>(&mut self, name: &[&str], value: Value<'_>) -> Result<(), E> {
+        self.event.push(name, value).or_else(|problem| self.stop(problem))
+    }
+}
+
+/// A part of an event.
+struct Part<'w, 'e> {
+    line: &'w mut Line<'e>,
+    kind: Kind,
+}
+
+enum Kind {
+    Event,
+    Actions,
+    Action,
+    /// An object whose entries are fields; the keys on the way to it, with dots between them.
+    Fields {
+        path: String,
+        hidden: bool,
+    },
+    /// A value, perhaps at a place of a list.
+    Value {
+        path: String,
+        hidden: bool,
+        place: Option<usize>,
+    },
+    /// What `features` of an action holds: fields, or numbers in their order.
+    Features,
+}
+
+/// A key, copied only if it holds an escape.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// An id, which may be a number.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Id<'a> {
+    Text(#[serde(borrow)] Cow<'a, str>),
+    Unsigned(u64),
+    Signed(i64),
+    Number(f64),
+    Truth(bool),
+}
+
+impl Id<'_> {
+    fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text.into_owned(),
+            Self::Unsigned(number) => number.to_string(),
+            Self::Signed(number) => number.to_string(),
+            Self::Number(number) => number_level(number),
+            Self::Truth(truth) => truth.to_string(),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Part<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        match self.kind {
+            Kind::Event | Kind::Action | Kind::Fields { .. } => deserializer.deserialize_map(self),
+            Kind::Actions => deserializer.deserialize_seq(self),
+            Kind::Value { .. } | Kind::Features => deserializer.deserialize_any(self),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Part<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            Kind::Event | Kind::Fields { .. } => "an object",
+            Kind::Action => "an action, which is an object",
+            Kind::Actions => "a list of actions",
+            Kind::Value { .. } => "a value",
+            Kind::Features => "an object of fields or a list of numbers",
+        })
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        match &self.kind {
+            Kind::Value { path, .. } => self.line.push(&[path], Value::Missing),
+            _ => Ok(()),
+        }
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<(), E> {
+        self.leaf(Value::Truth(value))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
+        self.leaf(Value::Number(value as f64))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
+        self.leaf(Value::Number(value as f64))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
+        self.leaf(Value::Number(value))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        // A list of texts is a field with several levels.
+        match &self.kind {
+            Kind::Value { path, .. } => self.line.push(&[path], Value::Text(text)),
+            _ => Err(E::invalid_type(serde::de::Unexpected::Str(text), &self)),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let Self { line, kind } = self;
+        match kind {
+            Kind::Actions => while list.next_element_seed(Part { line, kind: Kind::Action })?.is_some() {},
+            Kind::Features => {
+                let mut place = 0;
+                while let Some(number) = list.next_element::<f64>()? {
+                    place += 1;
+                    line.push(&["x", &place.to_string()], Value::Number(number))?;
+                }
+            }
+            Kind::Value { path, hidden, place } => {
+                let path = place.map_or_else(|| path.clone(), |place| format!("{path}[{place}]"));
+                let mut place = 0;
+                loop {
+                    let kind = Kind::Value { path: path.clone(), hidden, place: Some(place) };
+                    if list.next_element_seed(Part { line, kind })?.is_none() {
+                        break;
+                    }
+                    place += 1;
+                }
+            }
+            _ => return Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &"an object")),
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        let Self { line, kind } = self;
+        match kind {
+            Kind::Event => line.event(map),
+            Kind::Action => {
+                let position = (line.event.len() + 1).to_string();
+                if let Err(problem) = line.event.push_action(&position) {
+                    return line.stop(problem);
+                }
+                line.fields(map, "", false, true)
+            }
+            Kind::Features => line.fields(map, "", false, false),
+            // Objects of a list are one: so it is in Vowpal Wabbit's JSON.
+            Kind::Fields { path, hidden } | Kind::Value { path, hidden, .. } => {
+                line.fields(map, &path, hidden, false)
+            }
+            Kind::Actions => Err(A::Error::invalid_type(serde::de::Unexpected::Map, &"a list of actions")),
+        }
+    }
+}
+
+impl Part<'_, '_> {
+    fn leaf<E: serde::de::Error>(self, value: Value<'_>) -> Result<(), E> {
+        match &self.kind {
+            Kind::Value { path, place: None, .. } => self.line.push(&[path], value),
+            Kind::Value { path, place: Some(place), .. } => {
+                self.line.push(&[path, "[", &place.to_string(), "]"], value)
+            }
+            _ => Err(E::invalid_type(serde::de::Unexpected::Other("a value"), &self)),
+        }
+    }
+}
+
+impl Line<'_> {
+    /// The entries of an event.
+    fn event<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
+        let mut seen: Vec<Cow<'de, str>> = Vec::new();
+        while let Some(Key(key)) = map.next_key()? {
+            if seen.contains(&key) {
+                return self.stop(Error::event(format!("`{}` is there twice", shortened(&key))));
+            }
+            match &*key {
+                "context" => {
+                    if self.event.actions.is_empty() {
+                        map.next_value_seed(Part { line: self, kind: Kind::Features })?;
+                    } else {
+                        // Fields of the context come first in memory, so those of actions make room.
+                        self.late_context(&mut map)?;
+                    }
+                }
+                "actions" => map.next_value_seed(Part { line: self, kind: Kind::Actions })?,
+                "action" => self.chosen = map.next_value::<Option<Id<'_>>>()?.map(Id::into_text),
+                "reward" => self.event.reward = map.next_value()?,
+                "probability" => self.event.probability = map.next_value()?,
+                "decision_id" => {
+                    self.event.decision_id = map.next_value::<Option<Id<'_>>>()?.map(Id::into_text);
+                }
+                "time" => self.event.time = map.next_value::<Option<Id<'_>>>()?.map(Id::into_text),
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+            seen.push(key);
+        }
+        Ok(())
+    }
+
+    /// A context behind the actions.
+    fn late_context<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
+        let mut context = Event::default();
+        let mut line = Line { event: &mut context, chosen: None, problem: None };
+        let read = map.next_value_seed(Part { line: &mut line, kind: Kind::Features });
+        if let Some(problem) = line.problem {
+            return self.stop(problem);
+        }
+        read?;
+        let moved = self.event.text.len();
+        self.event.text.push_str(&context.text);
+        let shift = |range: &Range<usize>| range.start + moved..range.end + moved;
+        let fields = context.fields.iter().map(|(name, raw)| {
+            let raw = if let Raw::Text(text) = raw { Raw::Text(shift(text)) } else { raw.clone() };
+            (shift(name), raw)
+        });
+        let fields: Vec<_> = fields.collect();
+        let count = fields.len();
+        self.event.fields.splice(0..0, fields);
+        self.event.shared = count;
+        self.event.actions.iter_mut().for_each(|(_, start)| *start += count);
+        Ok(())
+    }
+
+    /// The entries of an object as fields; those of an action may name it.
+    fn fields<'de, A: MapAccess<'de>>(
+        &mut self,
+        mut map: A,
+        path: &str,
+        hidden: bool,
+        action: bool,
+    ) -> Result<(), A::Error> {
+        let dot = if path.is_empty() { "" } else { "." };
+        while let Some(Key(key)) = map.next_key()? {
+            match &*key {
+                "id" if action => {
+                    let id = map.next_value::<Id<'_>>()?.into_text();
+                    self.event.rename(&id);
+                }
+                "features" if action => map.next_value_seed(Part { line: self, kind: Kind::Features })?,
+                "_text" if hidden => {
+                    let Key(text) = map.next_value()?;
+                    for word in text.split_whitespace() {
+                        self.push(&[path, dot, word], Value::Number(1.0))?;
+                    }
+                }
+                key if hidden && key.starts_with('_') => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                key => {
+                    let kind = Kind::Value { path: [path, dot, key].concat(), hidden, place: None };
+                    map.next_value_seed(Part { line: self, kind })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> String {
+        let mut event = Event::default();
+        if let Err(error) = event.read_json(text) {
+            return error.to_string();
+        }
+        let shown = |fields: &mut dyn Iterator<Item = (&str, Value<'_>)>| {
+            fields.map(|(name, value)| format!("{name} {value:?}")).collect::<Vec<_>>().join(", ")
+        };
+        let actions = (0..event.len())
+            .map(|action| format!("{}: {}", event.id(action), shown(&mut event.action(action))));
+        let actions = actions.collect::<Vec<_>>().join("; ");
+        format!(
+            "{} | {actions} | {:?} {:?} {:?}",
+            shown(&mut event.context()),
+            event.chosen,
+            event.reward,
+            event.probability
+        )
+    }
+
+    #[test]
+    fn fields_are_found_wherever_they_stand() {
+        assert_eq!(
+            told(
+                r#"{"context":{"user":{"age":30,"vip":true,"tags":["a","b"],"at":[1,[2,3]]},"x":null},"actions":[{"id":"news","features":{"price":1.5,"t":{"u":"v"}}},{"id":7.0,"price":0}],"action":7,"reward":-1,"probability":0.5,"other":[{}]}"#
+            ),
+            "user.age Number(30.0), user.vip Truth(true), user.tags Text(\"a\"), user.tags Text(\"b\"), user.at[0] Number(1.0), \
+             user.at[1][0] Number(2.0), user.at[1][1] Number(3.0), x Missing | \
+             news: price Number(1.5), t.u Text(\"v\"); 7: price Number(0.0) | Some(1) Some(-1.0) Some(0.5)"
+        );
+        assert_eq!(
+            told(r#"{"actions":[{"a":1},{"features":[1,2.5]}],"context":{"s":"t"}}"#),
+            "s Text(\"t\") | 1: a Number(1.0); 2: x1 Number(1.0), x2 Number(2.5) | None None None"
+        );
+        assert_eq!(told(r#"{"decision_id":"x","reward":1}"#), " |  | None Some(1.0) None");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, sentence) in [
+            ("", "this is not an event in JSON: EOF while parsing a value at column 1"),
+            ("[]", "this is not an event in JSON: invalid type: sequence, expected an object at column 1"),
+            (
+                r#"{"actions":{}}"#,
+                "this is not an event in JSON: invalid type: map, expected a list of actions at column 11",
+            ),
+            (
+                r#"{"actions":[1]}"#,
+                "this is not an event in JSON: invalid type: integer `1`, expected an action, which is an object at column 13",
+            ),
+            (r#"{"actions":[{"id":"a"},{"id":"a"}]}"#, "two actions have the id \"a\""),
+            (r#"{"actions":[{"id":"a"}],"action":"b"}"#, "`action` is \"b\", which is none of the actions"),
+            (
+                r#"{"context":{"x":1e60},"actions":[]}"#,
+                "field `x` holds 1e60, but numbers must be finite and at most 1e50 in size",
+            ),
+            (r#"{"reward":1e60}"#, "`reward` is 1e60, but must be a number of at most 1e50 in size"),
+            (
+                r#"{"reward":"1"}"#,
+                "this is not an event in JSON: invalid type: string \"1\", expected f64 at column 13",
+            ),
+            (r#"{"probability":0}"#, "`probability` is 0, but must be above 0 and at most 1"),
+            (r#"{"reward":1,"reward":2}"#, "`reward` is there twice"),
+            (
+                r#"{"context":5}"#,
+                "this is not an event in JSON: invalid type: a value, expected an object of fields or a list of numbers at column 12",
+            ),
+        ] {
+            assert_eq!(told(text), sentence, "{text}");
+        }
+    }
+}
