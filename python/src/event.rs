@@ -104,10 +104,11 @@ fn push_actions(event: &mut Event, actions: &Bound<'_, PyAny>, own_id: Option<&s
         }
         let mut fields = Fields { event, place: "an action" };
         for (name, value) in &action {
-            match name.extract::<&str>() {
-                Ok("id") => {}
-                Ok("features") => fields.features(&value)?,
-                _ => fields.field(&key(&name)?, &value, None)?,
+            match name.cast::<PyString>().map(|name| name.to_str()) {
+                Ok(Ok("id")) => {}
+                Ok(Ok("features")) => fields.features(&value)?,
+                Ok(name) => fields.field(name?, &value, None)?,
+                Err(_) => fields.field(&key(&name)?, &value, None)?,
             }
         }
     }

@@ -1,9 +1,13 @@
 //! Logs, summed up.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use arrow_array::ffi_stream::RecordBatchStreamReader;
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader,
+    StringArray,
+};
 use arrow_pyarrow::FromPyArrow as _;
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -384,8 +388,41 @@ pub(crate) fn summarize_files(py: Python<'_>, files: Vec<PathBuf>, told: Told) -
     Ok(Summary { inner })
 }
 
-/// Batches of anything that speaks Arrow's PyCapsule interface.
+/// A table from its columns: numbers, truth values or texts, in which None and NaN are missing.
+fn record_batch(columns: &Bound<'_, PyDict>) -> PyResult<RecordBatch> {
+    let array = |name: &str, values: &Bound<'_, PyAny>| -> PyResult<ArrayRef> {
+        if let Ok(truths) = values.extract::<Vec<Option<bool>>>() {
+            return Ok(Arc::new(BooleanArray::from(truths)));
+        }
+        if let Ok(numbers) = values.extract::<Vec<Option<i64>>>() {
+            return Ok(Arc::new(Int64Array::from(numbers)));
+        }
+        if let Ok(numbers) = values.extract::<Vec<Option<f64>>>() {
+            let numbers = numbers.into_iter().map(|number| number.filter(|number| !number.is_nan()));
+            return Ok(Arc::new(numbers.collect::<Float64Array>()));
+        }
+        let texts = values.extract::<Vec<Option<String>>>().map_err(|_| {
+            PyTypeError::new_err(format!("column `{name}` must hold numbers, truth values or texts, of one kind"))
+        })?;
+        Ok(Arc::new(StringArray::from(texts)))
+    };
+    let named = columns.iter().map(|(name, values)| {
+        let name = name.str()?.to_str()?.to_owned();
+        let values = if values.hasattr("tolist")? { values.call_method0("tolist")? } else { values };
+        let array = array(&name, &values)?;
+        Ok((name, array))
+    });
+    let named = named.collect::<PyResult<Vec<_>>>()?;
+    RecordBatch::try_from_iter(named).map_err(|error| refused(&format!("the columns are no table: {error}")))
+}
+
+/// Batches of a dictionary of columns, or of anything that speaks Arrow's PyCapsule interface.
 pub(crate) fn batches(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
+    if let Ok(columns) = data.cast::<PyDict>() {
+        let batch = record_batch(columns)?;
+        let schema = batch.schema();
+        return Ok(Box::new(RecordBatchIterator::new([Ok(batch)], schema)));
+    }
     // A stream of several batches, or one batch.
     if data.hasattr("__arrow_c_stream__")? {
         return Ok(Box::new(RecordBatchStreamReader::from_pyarrow_bound(data)?));

@@ -382,6 +382,25 @@ def test_what_is_wrong_is_said_and_leaves_no_trace(context, actions, error, sent
     assert bandit.to_bytes() == before
 
 
+def test_a_dictionary_of_columns_needs_no_library():
+    program = (
+        "import sys, truenorth; sys.modules.update(pyarrow=None, polars=None, pandas=None)\n"
+        "table = {'item': ['a', 'b', None, 'a'], 'new': [True, False, True, None], 'n': [1, 2, None, 4], 'reward': [1.0, 0.0, 1.0, float('nan')]}\n"
+        "logs = truenorth.summarize(table, model='item + new:item + n:item', reward='reward', action='item', missing='drop')\n"
+        "print(logs.rows, *logs.names); print(list(truenorth.Bandit(logs).encode({'new': True, 'n': 1}, ['a'])) == logs.names)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "2", "intercept", "item=a", "item=b", "n:item=a", "n:item=b", "new=false:item=b", "new=true:item=a", "True"
+    ]  # fmt: skip
+    for table, sentence in (
+        ({"a": [1, "x"], "reward": [1, 2]}, "column `a` must hold numbers, truth values or texts, of one kind"),
+        ({"a": [1, 2], "reward": [1]}, "the columns are no table: "),
+    ):
+        with pytest.raises((TypeError, ValueError), match=sentence):
+            truenorth.summarize(table, model="a", reward="reward")
+
+
 def test_misspelled_names_are_recognised():
     with pytest.raises(ValueError, match=r"there is no field `prize` \(did you mean `price`\?\)"):
         truenorth.summarize(logs(50), model="prize", reward="reward")

@@ -31,10 +31,12 @@ def test_a_frame_is_matched_by_name_whatever_the_order_of_its_columns():
         choice = policy.choose(frame)
         assert choice == copy.copy(expected).choose(X), name
         policy.learn(choice.decision, 1.0, features=frames()["pandas"].iloc[choice.action][NAMES[::-1]])
-        policy.learn_row(dict(zip(NAMES[::-1], X[0, ::-1])), 0.5)
+        policy.learn_row(dict(zip(NAMES[::-1], X[0, ::-1])), 0.25)
+        policy.learn_row(pytest.importorskip("pandas").Series(X[0]), 0.5)
         policy.partial_fit(frame, np.arange(5.0))
         by_order = copy.copy(expected)
         by_order.learn(by_order.choose(X), 1.0)
+        by_order.learn_row(X[0], 0.25)
         by_order.learn_row(X[0], 0.5)
         assert by_order.partial_fit(X, np.arange(5.0)) is by_order
         assert policy == by_order, name
@@ -46,7 +48,8 @@ def test_the_intercept_of_a_frame_is_1():
     logs = truenorth.summarize(Z, Z @ [1.0, -0.5, 0.2], names=NAMES, intercept=True)
     policy = truenorth.Policy(offline=logs)
     assert policy.names == ["intercept", *NAMES]
-    for frame in frames().values():
+    columns = {name: X[:, place].tolist() for place, name in enumerate(NAMES)}
+    for frame in (*frames().values(), columns):
         np.testing.assert_array_equal(policy.intervals(frame).mean, policy.intervals(np.insert(X, 0, 1.0, axis=1)).mean)
 
 
@@ -105,7 +108,8 @@ def test_a_policy_grows_and_takes_logs_by_name():
         ({"dimension": 6, "names": []}, "`names` must be 1, one for each new feature, but are 0"),
         ({"dimension": 6, "names": ["age"]}, "there is a feature `age` already"),
         ({"dimension": 10**6}, "`dimension` must be at most 5000, but is 1000000"),
-        ({"dimension": 2}, ""),
+        ({"dimension": 2}, "`dimension` must be at least the number of features so far, but is 2"),
+        ({"dimension": 7, "names": ["new", "new"]}, "there is a feature `new` already"),
     ):
         with pytest.raises(ValueError, match=sentence):
             policy.grow(**told)

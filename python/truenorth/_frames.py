@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -42,16 +41,13 @@ def column_names(table: Any) -> list[str]:
 
 
 def arrow(table: Any) -> Any:
-    """Something that speaks Arrow; a data frame of pandas, or a dictionary of columns, does so only beside pyarrow."""
+    """A dictionary of columns, or something that speaks Arrow; a data frame of pandas does so only beside pyarrow."""
+    if isinstance(table, Mapping):
+        return dict(table)
     try:
-        pyarrow: Any = importlib.import_module("pyarrow")
+        import pyarrow  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
         pyarrow = None
-    if isinstance(table, Mapping):
-        if pyarrow is None:
-            polars: Any = importlib.import_module("polars")
-            return polars.DataFrame(dict(table))
-        return pyarrow.table({str(name): np.asarray(column) for name, column in table.items()})
     if type(table).__module__.split(".")[0] == "pandas" and pyarrow is None:
         raise TypeError(
             "data frames of pandas need pyarrow here; without it, give arrays: "
@@ -118,12 +114,12 @@ def matched(value: Any, names: list[str]) -> Any:
             columns[0] = np.ones(len(value))
         _check(names, columns, known)
         return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
-    if type(value).__module__.split(".")[0] == "pandas" and hasattr(value, "index"):
+    if type(value).__module__.split(".")[0] == "pandas" and any(name in names for name in value.index):
         value = value.to_dict()
     if isinstance(value, Mapping):
         row = [value.get(name, 1.0 if name == "intercept" else None) for name in names]
         _check(names, row, [str(name) for name in value])
-        return np.array(row, dtype=np.float64)
+        return np.array(np.broadcast_arrays(*row), dtype=np.float64).T
     return value
 
 
@@ -149,12 +145,10 @@ def frame(names: list[str], rows: Floats, ids: list[str], like: Any) -> Any:
     """A data frame: of polars where `like` is one, else of pandas, else of polars, else a dictionary of columns."""
     first = type(like).__module__.split(".")[0]
     for library in ("polars", "pandas") if first == "polars" else ("pandas", "polars"):
-        if library not in sys.modules:
-            try:
-                importlib.import_module(library)
-            except ImportError:
-                continue
-        table: Any = sys.modules[library].DataFrame
+        try:
+            table: Any = importlib.import_module(library).DataFrame
+        except ImportError:
+            continue
         if library == "polars":
             return table(rows, schema=names, orient="row")
         # The rows of a table are its own.

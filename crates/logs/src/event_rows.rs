@@ -51,11 +51,9 @@ impl EventRows {
     /// The same for a table in memory; `name` stands for the file.
     pub fn of_batches(batches: Memory<'static>, name: &str, summary: &Summary) -> Result<Self> {
         let path = PathBuf::from(name);
-        let open = || -> Result<(Converted, Box<dyn Source>)> {
-            let (names, source) = columnar::open_memory(batches, &Wanted::default())?;
-            Ok((Converted::new(&names, summary.recipe(), summary.origin())?, source))
-        };
-        let (rows, source) = open().map_err(|error| error.in_file(&path))?;
+        let (names, source) = columnar::open_memory(batches, &Wanted::default());
+        let rows = Converted::new(&names, summary.recipe(), summary.origin());
+        let rows = rows.map_err(|problem| problem.in_file(&path))?;
         Ok(Self { path, source: Some(source), rows })
     }
 }
