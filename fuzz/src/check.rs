@@ -6,10 +6,11 @@ use std::path::Path;
 use truenorth_logs::{Format, Missing, Names, Plan, Selection, Summary, Tolerance};
 
 /// All targets.
-pub const TARGETS: [&str; 8] = ["csv", "jsonl", "parquet", "arrow", "vw", "dsjson", "obd", "summary"];
+pub const TARGETS: [&str; 9] =
+    ["csv", "jsonl", "parquet", "arrow", "vw", "dsjson", "obd", "events", "summary"];
 
 /// How many settings there are.
-pub const SETTINGS: usize = 24;
+pub const SETTINGS: usize = 48;
 
 /// Reads the bytes as a file of the target's format.
 ///
@@ -26,6 +27,7 @@ pub fn check(target: &str, bytes: &[u8], setting: usize) {
         "vw" => (".vw", Format::VowpalWabbit),
         "dsjson" => (".dsjson", Format::Dsjson),
         "obd" => (".csv", Format::OpenBandit),
+        "events" => (".jsonl", Format::Events),
         _ => return check_summary(bytes),
     };
     let mut file = tempfile::Builder::new().suffix(ending).tempfile().expect("a temporary file");
@@ -46,20 +48,33 @@ fn plan(format: Format, setting: usize) -> Plan {
         range: (setting / 6 % 2 == 1).then_some((-2.0, 5.0)),
     };
     let other = setting / 12 % 2 == 1;
-    let selection = Selection::new("x*", "r").with_categories("c", "h");
+    let model = setting / 24 % 2 == 1;
+    let selection = match (model, other) {
+        (false, false) => Selection::new("x*", "r").with_categories("c", "h"),
+        // Parquet and Arrow have a faster way for columns that are all numbers.
+        (false, true) => Selection::new("x*", "r"),
+        (true, false) => Selection::model(Some(MODEL.parse().expect("a model")), "r").with_action("c"),
+        (true, true) => Selection::model(None, "r"),
+    };
     Plan {
         format: Some(format),
-        // Parquet and Arrow have a faster way for columns that are all numbers.
-        selection: Some(if other { Selection::new("x*", "r") } else { selection }),
-        model: None,
+        selection: Some(selection),
+        model: (model && !other).then(|| "0 + * + hash(*:id, 5)".parse().expect("a model")),
         buckets: 7,
-        names: if other { Names::Kept } else { Names::Model },
+        names: match (model, other) {
+            (true, _) => Names::Model,
+            (false, true) => Names::Kept,
+            (false, false) => Names::Hashed,
+        },
         intercept: other,
         tolerance,
         items: None,
         threads: 1,
     }
 }
+
+/// Every kind of term, over the columns of the seeds.
+const MODEL: &str = "x* + x*:c + bins(x, 3) + spline(x, 4):c + cyclic(x, 7, 2) + hash(c:h + h, 5) + C(x)";
 
 fn check_finite(summary: &Summary) {
     assert!(summary.scale().is_finite() && summary.mean_reward().is_finite());
@@ -86,7 +101,7 @@ fn check_rows(summary: &Summary, path: &Path, format: Format) {
 fn check_summary(bytes: &[u8]) {
     let payload = bytes.get(17..).unwrap_or_default();
     let checksum = crc32fast::hash(payload).to_le_bytes();
-    let sealed = [&b"tnsummary"[..], &1_u32.to_le_bytes(), &checksum, payload].concat();
+    let sealed = [&b"tnsummary"[..], &3_u32.to_le_bytes(), &checksum, payload].concat();
     for bytes in [bytes, &sealed] {
         if let Ok(summary) = Summary::from_bytes(bytes) {
             let _ = (summary.statistic(), summary.labels(), summary.scale(), summary.mean_reward());

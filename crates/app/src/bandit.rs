@@ -93,7 +93,7 @@ pub fn learn_files(bandit: &mut Bandit, files: &[PathBuf], like: &Summary) -> Re
 
 /// Adds the logs of a summary to a running bandit.
 pub fn add_summary(bandit: &mut Bandit, summary: &Summary) -> Result<()> {
-    if summary.recipe().model != bandit.recipe().model {
+    if !summary.recipe().model.is_same(&bandit.recipe().model) {
         return Err(Error::OtherModel {
             bandit: bandit.recipe().model.to_string(),
             summary: summary.recipe().model.to_string(),

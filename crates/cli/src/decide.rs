@@ -185,7 +185,7 @@ fn check_state(
         }
         (None, None) => None,
     };
-    if let Some(other) = other.filter(|other| other != model) {
+    if let Some(other) = other.filter(|other| !other.is_same(model)) {
         let reason = format!("the bandit has the model `{model}`, but `{other}` is asked for");
         return Err(Failure::in_file(path, reason));
     }

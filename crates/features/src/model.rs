@@ -128,6 +128,13 @@ impl Model {
         model
     }
 
+    /// Whether another model has the same terms, in whatever order.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.intercept == other.intercept
+            && self.terms.len() == other.terms.len()
+            && self.terms.iter().all(|term| other.terms.contains(term))
+    }
+
     /// All factors of all terms, those inside of hashes in their place.
     pub fn parts(&self) -> impl Iterator<Item = &Factor> {
         self.terms.iter().flat_map(Term::parts)

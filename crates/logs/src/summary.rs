@@ -306,7 +306,8 @@ impl Summary {
     fn check_same(&self, other: &Self) -> Result<(), Problem> {
         let differ = self.origin.difference(&other.origin);
         let (mine, theirs) = (&self.recipe.model, &other.recipe.model);
-        let models = || (mine != theirs).then(|| ("models", format!("`{mine}`"), format!("`{theirs}`")));
+        let models =
+            || (!mine.is_same(theirs)).then(|| ("models", format!("`{mine}`"), format!("`{theirs}`")));
         if let Some((what, mine, theirs)) = differ.or_else(models) {
             return Err(Problem::Other(format!("the summaries have different {what}: {mine} and {theirs}")));
         }

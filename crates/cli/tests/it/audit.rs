@@ -191,7 +191,7 @@ fn pilots_that_do_not_fit_are_named() {
     assert_snapshot!(says("bad.csv"), @r#"truenorth: bad.csv, line 2: column `y` holds "high", not a number"#);
     assert_snapshot!(says("folder"), @"truenorth: folder: this is a folder; name its files, such as 'folder/*.csv'");
     assert_snapshot!(says("live.csv --round day"), @"truenorth: live.csv: there is no column named `day`; the columns are `round`, `x`, `y`, `z`, `reward`");
-    assert_snapshot!(says("narrow.tn"), @"truenorth: narrow.tn: it has no column `z`, but the logs have");
+    assert_snapshot!(says("narrow.tn"), @"truenorth: narrow.tn: its model has no term `N(z)`, but that of the logs has");
     assert_snapshot!(says("paid.tn"), @"truenorth: paid.tn: its reward is `paid`, but that of the logs is `reward`");
     assert_snapshot!(says("events.tn"), @"truenorth: events.tn: only one of it and the logs comes from tables");
     assert_snapshot!(says("logs.tn --round round"), @"truenorth: logs.tn: `--round` needs rows, but this is a summary of them");
@@ -261,7 +261,7 @@ fn buckets_are_shown_with_what_fell_into_them() {
     let scratch = Scratch::new();
     scratch
         .write("e.vw", "shared | tall\n0:-1:0.5 | red\n | blue\n\nshared | short\n | red\n0:0:0.5 | blue\n");
-    scratch.prints("summarize e.vw -o e.tn");
+    scratch.prints("summarize e.vw --buckets 256 -o e.tn");
     let printed = scratch.prints("audit e.tn");
     assert!(printed.contains("\n#005 (red) "), "{printed}");
     assert_snapshot!(scratch.says("audit e.tn --pilot e.vw --round x"), @"truenorth: e.vw: `--round` needs a table, but the logs are events");

@@ -65,7 +65,7 @@ fn every_kind_of_table_gives_the_same_summary() {
     for name in ["t.csv", "t.csv.gz", "t.jsonl", "t.parquet", "t.arrow"] {
         let call = format!("summarize {name} {COLUMNS} --one-hot colour --intercept -o t.tn");
         let mut report = scratch.json(&call);
-        let names = "rows dimension features mean_reward scale files rejected bytes";
+        let names = "model warnings rows dimension features mean_reward scale files rejected bytes";
         let mut expected: Vec<&str> = names.split(' ').collect();
         expected.sort_unstable();
         assert_eq!(keys(&report), expected);
@@ -79,7 +79,7 @@ fn every_kind_of_table_gives_the_same_summary() {
         assert_eq!(
             report,
             json!({
-                "rows": 4, "dimension": 6, "mean_reward": 0.4375, "rejected": [],
+                "model": "N(x) + N(y) + C(colour)", "warnings": [], "rows": 4, "dimension": 6, "mean_reward": 0.4375, "rejected": [],
                 "features": ["intercept", "x", "y", "colour=blue", "colour=green", "colour=red"],
             }),
             "{name}"
@@ -93,6 +93,7 @@ fn text_says_what_was_read_and_what_comes_next() {
     4 rows of 1 file, 2 features, mean reward 0.438
     wrote a.tn (1 kB)
     next: truenorth audit a.tn --pilot LIVE_ROWS
+          truenorth decide a.tn --state bandit.tn
     ");
 }
 
@@ -122,15 +123,16 @@ fn events_name_their_features() {
     for (call, names) in [
         ("e.vw --keep-names", "blue red short tall"),
         ("e.txt --keep-names", "blue red short tall"),
-        ("e.vw", "#005 #029 #185 #214"),
+        ("e.vw --buckets 256", "#005 #029 #185 #214"),
         ("e.dsjson --keep-names", "item.id=blue item.id=red user.age"),
         ("e.dsjson --buckets 9", "#4 #8"),
+        ("e.dsjson", "intercept item.id=blue item.id=red user.age:item.id=blue user.age:item.id=red"),
         (
-            "e.csv",
+            "e.csv --keep-names",
             "item_id=0 item_id=1 position=2 position=3 user-item_affinity user_feature_0=old user_feature_0=young",
         ),
         (
-            "e.csv --items items.csv",
+            "e.csv --keep-names --items items.csv",
             "item_feature_0 item_feature_1=hard item_feature_1=soft position=2 position=3 user-item_affinity \
              user_feature_0=old user_feature_0=young",
         ),
@@ -212,6 +214,7 @@ fn what_is_malformed_or_missing_is_named_or_counted() {
     left out: 1 row (the row has not the 3 fields of the header; bad.csv, line 5)
     wrote x.tn (1 kB)
     next: truenorth audit x.tn --pilot LIVE_ROWS
+          truenorth decide x.tn --state bandit.tn
     ");
     let report = scratch.json(&call("--skip-malformed"));
     assert_eq!(report["rejected"][1]["reason"], "column `x` has no value");
@@ -248,9 +251,12 @@ fn wrong_files_are_named() {
 fn wrong_columns_are_named() {
     let scratch = filled();
     let says = |columns: &str| scratch.says(&format!("summarize a.csv {columns} -o x.tn"));
-    assert_snapshot!(says(""), @"truenorth: a.csv: a CSV table needs the names of its features and of its reward (`--features` and `--reward`)");
+    assert_snapshot!(says(""), @"truenorth: a.csv: a CSV table needs the names of its features and of its reward (`--reward`, and `--model` or `--features`)");
     assert_snapshot!(says("--features x"), @"truenorth: `--reward` is needed beside the columns");
-    assert_snapshot!(says("--reward reward"), @"truenorth: a.csv: no features are asked for");
+    assert_snapshot!(says("--model x+q --reward reward"), @"truenorth: a.csv: there is no field `q`; the fields are `day`, `x`, `y`, `colour`");
+    assert_snapshot!(says("--model x --features y --reward reward"), @"truenorth: `--model` says which features there are, so `--features`, `--one-hot` and `--hash` cannot");
+    assert_snapshot!(says("--model x --action q --reward reward"), @"truenorth: a.csv: there is no column named `q`; the columns are `day`, `x`, `y`, `colour`, `reward`");
+    assert_snapshot!(says("--model x+colour --action colour"), @"truenorth: `--reward` is needed beside the columns");
     assert_snapshot!(says("--features x,z --reward reward"), @"truenorth: a.csv: there is no column named `z`; the columns are `day`, `x`, `y`, `colour`, `reward`");
     assert_snapshot!(says("--features f_* --reward reward"), @"truenorth: a.csv: no column matches `f_*`; the columns are `day`, `x`, `y`, `colour`, `reward`");
     assert_snapshot!(says("--features x --reward paid"), @"truenorth: a.csv: there is no column named `paid`; the columns are `day`, `x`, `y`, `colour`, `reward`");
@@ -268,8 +274,8 @@ fn wrong_calls_are_answered() {
     assert_snapshot!(says("--reward-range 1,0"), @"truenorth: `--reward-range` takes two numbers, the smaller first, but is 1,0");
     assert_snapshot!(says("--reward-range 1"), @"truenorth: `--reward-range` takes two numbers, the smaller first, but is 1");
     assert_snapshot!(refuses("--reward-range 0,much"), @"error: invalid value 'much' for '--reward-range <LOW,HIGH>': invalid float literal");
-    assert_snapshot!(refuses("--format xls"), @"error: invalid value 'xls' for '--format <FORMAT>': the formats are auto, csv, parquet, jsonl, arrow, vw, dsjson, obd");
-    assert_snapshot!(refuses("--missing zero"), @"error: invalid value 'zero' for '--missing <MISSING>'");
+    assert_snapshot!(refuses("--format xls"), @"error: invalid value 'xls' for '--format <FORMAT>': the formats are auto, csv, parquet, jsonl, arrow, vw, dsjson, obd, events");
+    assert_snapshot!(refuses("--missing none"), @"error: invalid value 'none' for '--missing <MISSING>'");
     assert_snapshot!(refuses("--buckets 0"), @"error: invalid value '0' for '--buckets <N>': 0 is not in 1..=4096");
     assert_snapshot!(scratch.refuses(&format!("summarize {COLUMNS} -o x.tn")), @"error: the following required arguments were not provided:");
     assert_snapshot!(scratch.refuses(&format!("summarize a.csv {COLUMNS}")), @"error: the following required arguments were not provided:");
@@ -284,16 +290,33 @@ fn summaries_that_do_not_fit_are_named() {
     scratch.prints(&format!("summarize b.csv {COLUMNS} --intercept -o lifted.tn"));
     let bytes = fs::read(scratch.path("a.tn")).unwrap();
     scratch.write("cut.tn", &bytes[..bytes.len() - 1]);
-    scratch.write("later.tn", [&bytes[..9], &[3], &bytes[10..]].concat());
+    scratch.write("later.tn", [&bytes[..9], &[4], &bytes[10..]].concat());
     let says = |files: &str| scratch.says(&format!("summarize {files} -o x.tn"));
-    assert_snapshot!(says("a.tn b.tn"), @"truenorth: b.tn: the summaries have different one-hot columns: none and colour");
-    assert_snapshot!(says("a.tn turned.tn"), @"truenorth: turned.tn: the summaries have different features: x,y and y,x");
-    assert_snapshot!(says("a.tn lifted.tn"), @"truenorth: lifted.tn: the summaries have different intercept: no and yes");
+    assert_snapshot!(says("a.tn b.tn"), @"truenorth: b.tn: the summaries have different models: `0 + N(x) + N(y)` and `0 + N(x) + N(y) + C(colour)`");
+    assert_snapshot!(says("a.tn lifted.tn"), @"truenorth: lifted.tn: the summaries have different models: `0 + N(x) + N(y)` and `N(x) + N(y)`");
     assert_snapshot!(says("a.tn cut.tn"), @"truenorth: cut.tn: the summary is damaged: its checksum does not match its content");
-    assert_snapshot!(says("later.tn"), @"truenorth: later.tn: the summary has version 3, but this build reads version 2");
+    assert_snapshot!(says("later.tn"), @"truenorth: later.tn: the summary has version 4, but this build reads version 3");
     assert_snapshot!(says("a.tn b.csv --intercept"), @"truenorth: `--intercept` comes too late: the summaries have none");
     assert_snapshot!(says("a.tn --features y --reward reward"), @"truenorth: only summaries are named, whose columns are settled");
-    assert_snapshot!(says("a.tn b.csv --features x --reward reward"), @"truenorth: b.csv: the summaries have different features: x,y and x");
+    assert_snapshot!(says("a.tn b.csv --features x --reward reward"), @"truenorth: b.csv: the summaries have different models: `0 + N(x) + N(y)` and `0 + N(x)`");
+    // The order of columns makes no difference.
+    let merged = scratch.json("summarize a.tn turned.tn -o x.tn");
+    assert_eq!((&merged["rows"], &merged["features"]), (&json!(8), &json!(["x", "y"])));
+}
+
+#[test]
+fn a_model_that_is_made_from_the_data_is_printed_to_be_copied() {
+    let scratch = filled();
+    let (printed, said) = scratch.prints_and_says("summarize a.csv --reward reward --action colour -o a.tn");
+    assert_snapshot!(printed, @"");
+    assert_eq!(said, "");
+    let again = scratch.json(
+        "summarize a.csv --reward reward --action colour --model colour+day:colour+x:colour+y:colour -o b.tn",
+    );
+    assert_eq!(again["dimension"], 13);
+    let (_, said) =
+        scratch.prints_and_says("summarize a.csv --reward reward --action colour --model colour+x -o b.tn");
+    assert_snapshot!(said, @"truenorth: `x` is the same for every action of a round and cannot change a choice; cross it with the action: `x:colour`");
 }
 
 #[test]

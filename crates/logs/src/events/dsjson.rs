@@ -30,7 +30,10 @@ pub(super) fn read(line: &[u8], counting: bool, event: &mut Event) -> Result<(),
     let mut entries = NAMES.map(|_| None);
     let mut twice = None;
     each_entry(line, |name, value| {
-        let entry = NAMES.iter().zip(&mut entries).find(|(known, _)| **known == name);
+        // The service writes `_label_cost`, others `_label_Cost`.
+        let is =
+            |known: &str| known == name || name.starts_with("_label") && known.eq_ignore_ascii_case(&name);
+        let entry = NAMES.iter().zip(&mut entries).find(|(known, _)| is(known));
         if let Some((_, entry)) = entry
             && value != "null"
             && entry.replace(value).is_some()

@@ -85,7 +85,7 @@ fn looks_like_dsjson(line: &str) -> bool {
     let (mut event, mut id, mut reward) = (false, false, false);
     let read = each_entry(line, |name, value| match &*name {
         "c" => event |= value.starts_with('{'),
-        "_label_cost" | "_labelIndex" | "_label" | "_outcomes" | "_multi" => event = true,
+        "_label_cost" | "_label_Cost" | "_labelIndex" | "_label" | "_outcomes" | "_multi" => event = true,
         "EventId" => id = true,
         "RewardValue" | "ActionTaken" => reward = true,
         _ => {}

@@ -219,10 +219,6 @@ fn merging_says_what_differs() {
             format!("models: `{model}` and `0 + N(x) + C(c) + hash(C(d), 256)`"),
         ),
         (
-            read(&table("y,x", "r", "c", "d")),
-            format!("models: `{model}` and `0 + N(y) + N(x) + C(c) + hash(C(d), 256)`"),
-        ),
-        (
             read(&table("x,y", "r", "c,d", "")),
             format!("models: `{model}` and `0 + N(x) + N(y) + C(c) + C(d)`"),
         ),

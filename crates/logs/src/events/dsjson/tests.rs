@@ -64,6 +64,13 @@ fn each_kind_of_value_becomes_the_features_that_vowpal_wabbit_makes_of_it() {
 }
 
 #[test]
+fn plain_json_of_vowpal_wabbit_is_its_own_context() {
+    let line = r#"{"s_":"1","s_":"2","_labelIndex":1,"_label_Action":0,"_label_Cost":1,"_label_Probability":0.5,"_multi":[{"a_":"1"},{"b":2}]}"#;
+    assert_eq!(of(line), "-1: s_=1, s_=2, b 2");
+    assert_eq!(of(r#"{"s_":"1","_multi":[{"a_":"1"}]}"#), "no action has a reward");
+}
+
+#[test]
 fn events_that_do_not_count_are_rejected_for_their_reason() {
     let c = r#""c":{"a":1,"_multi":[{"b":2}]}"#;
     assert_eq!(
