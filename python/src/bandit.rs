@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
@@ -105,18 +105,17 @@ impl BanditChoice {
     }
 }
 
-/// What a bandit is made from.
-#[derive(FromPyObject)]
-pub(crate) enum Start<'py> {
-    Logs(Logs<'py>),
-    Other(Bound<'py, PyAny>),
-}
-
 /// A decision, or its id.
 #[derive(FromPyObject)]
 pub(crate) enum Whose<'py> {
     Choice(Bound<'py, BanditChoice>),
     Id(String),
+    Other(Bound<'py, PyAny>),
+}
+
+/// Whether a text is a file rather than a model: there is one, or it looks like one.
+fn is_file(text: &str) -> bool {
+    text.ends_with(".tn") || text.contains(['/', '\\']) || Path::new(text).exists()
 }
 
 /// A bandit: raw values in, an action's id out, with the features of the logs.
@@ -194,7 +193,7 @@ impl Bandit {
     #[pyo3(signature = (logs, policy="truenorth", *, joining=1000, open=100_000, age=1_000_000, **settings))]
     fn new(
         py: Python<'_>,
-        logs: Start<'_>,
+        logs: &Bound<'_, PyAny>,
         policy: &str,
         joining: usize,
         open: usize,
@@ -208,25 +207,16 @@ impl Bandit {
             }
             None => Told::default(),
         };
-        let mut parts = match logs {
-            Start::Logs(Logs::Summary(summary)) => parts(&summary.get().inner)?,
-            Start::Logs(Logs::Path(path)) => {
-                // A text is a model, unless there is a summary of that name.
-                let text = path.to_str().filter(|_| !path.exists());
-                let model = text.map(Parts::without_logs);
-                match model {
-                    Some(Ok(parts)) => parts,
-                    Some(Err(error)) if path.extension().is_none() => return Err(error.into()),
-                    _ => parts(&truenorth_logs::Summary::read(&path)?)?,
-                }
-            }
-            Start::Other(other) => {
+        let mut parts = match (logs.extract::<&str>(), logs.extract()?) {
+            (Ok(model), _) if !is_file(model) => Parts::without_logs(model)?,
+            (_, Logs::Other(other)) => {
                 return Err(PyTypeError::new_err(format!(
                     "a bandit is made from a Summary, its file or a model, but this is {}",
                     other.get_type()
                 ))
                 .into());
             }
+            (_, logs) => parts(&logs.summary()?)?,
         };
         let dimension = parts.features.len();
         if dimension > MOST_FEATURES {
@@ -289,6 +279,12 @@ impl Bandit {
         let id = match &decision_id {
             Whose::Choice(choice) => &choice.get().decision_id,
             Whose::Id(id) => id,
+            Whose::Other(other) => {
+                let found = other.get_type();
+                let sentence =
+                    format!("a decision is known by its id or its BanditChoice, but this is {found}");
+                return Err(PyTypeError::new_err(sentence).into());
+            }
         };
         Ok(self.with(py, |bandit| bandit.learn(id, reward))?)
     }
@@ -576,7 +572,7 @@ impl Bandit {
 }
 
 /// Warns of what cannot change a choice.
-pub(crate) fn warn(py: Python<'_>, sentences: &[String]) -> PyResult<()> {
+fn warn(py: Python<'_>, sentences: &[String]) -> PyResult<()> {
     for sentence in sentences {
         let sentence = CString::new(sentence.replace('\0', " "))?;
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &sentence, 1)?;

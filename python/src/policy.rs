@@ -437,7 +437,9 @@ impl Policy {
         let new =
             names.unwrap_or_else(|| (before..dimension).map(|place| format!("x{}", place + 1)).collect());
         let before = known.iter().flat_map(|known| known.iter());
-        let twice = |(place, name): &(usize, &String)| before.clone().chain(&new[..*place]).any(|other| other == *name);
+        let twice = |(place, name): &(usize, &String)| {
+            before.clone().chain(&new[..*place]).any(|other| other == *name)
+        };
         if let Some((_, name)) = new.iter().enumerate().find(twice) {
             return Err(PyValueError::new_err(format!("there is a feature `{name}` already")).into());
         }

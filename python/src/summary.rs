@@ -21,7 +21,6 @@ use truenorth_logs::{
 };
 
 use crate::array::{Axis, Numbers, python};
-use crate::bandit::warn;
 use crate::choice::matrix;
 use crate::error::{Result, json, refused};
 use crate::event::whole_event;
@@ -228,6 +227,7 @@ impl Summary {
 pub(crate) enum Logs<'py> {
     Summary(Bound<'py, Summary>),
     Path(PathBuf),
+    Other(Bound<'py, PyAny>),
 }
 
 impl Logs<'_> {
@@ -235,6 +235,10 @@ impl Logs<'_> {
         Ok(match self {
             Self::Summary(summary) => summary.get().inner.clone(),
             Self::Path(path) => truenorth_logs::Summary::read(path)?,
+            Self::Other(other) => {
+                let sentence = format!("logs are a Summary or its file, but this is {}", other.get_type());
+                return Err(PyTypeError::new_err(sentence).into());
+            }
         })
     }
 }
@@ -384,7 +388,6 @@ pub(crate) fn summarize_files(py: Python<'_>, files: Vec<PathBuf>, told: Told) -
             expand(&files)?.into_iter().partition(|path| truenorth_logs::Summary::is_summary(path));
         Ok::<_, Error>(summarize(&plan, &summaries, &logs, &|_| ())?.whole)
     })?;
-    warn(py, &inner.recipe().warnings())?;
     Ok(Summary { inner })
 }
 
@@ -402,7 +405,9 @@ fn record_batch(columns: &Bound<'_, PyDict>) -> PyResult<RecordBatch> {
             return Ok(Arc::new(numbers.collect::<Float64Array>()));
         }
         let texts = values.extract::<Vec<Option<String>>>().map_err(|_| {
-            PyTypeError::new_err(format!("column `{name}` must hold numbers, truth values or texts, of one kind"))
+            PyTypeError::new_err(format!(
+                "column `{name}` must hold numbers, truth values or texts, of one kind"
+            ))
         })?;
         Ok(Arc::new(StringArray::from(texts)))
     };
@@ -438,7 +443,6 @@ pub(crate) fn summarize_arrow(data: &Bound<'_, PyAny>, name: &str, told: Told) -
     let plan = told.plan()?;
     let batches = batches(data)?;
     let inner = data.py().detach(|| plan.summarize_batches(batches, name))?;
-    warn(data.py(), &inner.recipe().warnings())?;
     Ok(Summary { inner })
 }
 

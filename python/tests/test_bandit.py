@@ -51,7 +51,10 @@ def chosen(bandit, unit=1.0):
 @pytest.mark.parametrize("unit", [1.0, 1000.0])
 def test_every_context_of_the_tutorial_gets_its_article(unit, tmp_path):
     for name, data in forms(logs(unit=unit), tmp_path).items():
-        bandit = truenorth.Bandit(truenorth.summarize(data, **TOLD))
+        summary = truenorth.summarize(data, **TOLD)
+        summary.save(tmp_path / "logs.tn")
+        bandit = truenorth.Bandit(str(tmp_path / "logs.tn"))
+        assert bandit == truenorth.Bandit(summary)
         assert chosen(bandit, unit) == LIKED, name
         # A visit pays little for a dearer article of the same kind, whatever the unit.
         assert bandit.features["price"].estimate * unit == pytest.approx(-0.1, abs=0.05), name
@@ -292,8 +295,9 @@ def test_logs_are_added_and_seasons_begin():
 def test_terms_that_cannot_change_a_choice_are_named():
     told = {"model": "user + user:item", "reward": "reward", "action": "item"}
     sentence = "`user` is the same for every action of a round and cannot change a choice; cross it with the action"
-    with pytest.warns(UserWarning, match=sentence):
+    with pytest.warns(UserWarning, match=sentence) as warned:
         summary = truenorth.summarize(logs(), **told)
+    assert warned[0].filename == __file__
     assert len(summary.warnings) == 1 and summary.warnings[0].startswith(sentence)
     with pytest.warns(UserWarning, match=sentence):
         bandit = truenorth.Bandit(summary)
@@ -335,7 +339,7 @@ def test_the_whole_state_comes_back(tmp_path):
         truenorth.Bandit.load(tmp_path / "absent.tn")
 
 
-def test_settings_are_those_of_a_policy_and_limits():
+def test_settings_are_those_of_a_policy_and_limits(tmp_path):
     settings = {"noise": 0.3, "seed": 5, "half_life": 100.0, "explore": "sampling", "season": 10}
     bandit = truenorth.Bandit("id", "truenorth", **settings)
     assert {name: bandit.policy.params[name] for name in settings} == settings
@@ -353,6 +357,15 @@ def test_settings_are_those_of_a_policy_and_limits():
         truenorth.Bandit("id", "truenort")
     with pytest.raises(truenorth.BanditError, match="`open` must be at least 1, but is 0"):
         truenorth.Bandit("id", open=0)
+    for path in ("absent.tn", "logs/absent", tmp_path / "absent"):
+        with pytest.raises(FileNotFoundError):
+            truenorth.Bandit(path)
+    with pytest.raises(TypeError, match="a decision is known by its id or its BanditChoice, but this is <class 'int'>"):
+        bandit.learn(5, 1.0)
+    with pytest.raises(TypeError, match="logs are a Summary or its file, but this is <class 'int'>"):
+        bandit.add_logs(5)
+    with pytest.raises(TypeError, match="`noise` cannot be <class 'str'>: must be real number, not str"):
+        truenorth.Bandit("id", noise="loud")
     with pytest.raises(TypeError, match="a bandit is made from a Summary, its file or a model, but this is <class 'int'>"):
         truenorth.Bandit(5)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -115,11 +116,11 @@ def summarize(
     if files is not None:
         if y is not None or names is not None:
             raise TypeError("`y` and `names` go with arrays; files have `features` and `reward`")
-        return _native.summarize_files(files, told)
+        return _warned(_native.summarize_files(files, told))
     if (is_table(Z) or isinstance(Z, Mapping)) and y is None:
         if reward is None:
             raise TypeError("`reward` is needed: the column of the table that holds it, or an array `y`")
-        return _native.summarize_arrow(arrow(Z), type(Z).__name__, told)
+        return _warned(_native.summarize_arrow(arrow(Z), type(Z).__name__, told))
     if y is None:
         raise TypeError("`y` is needed: a reward for each row")
     if told["features"] or told["one_hot"] or told["hash"]:
@@ -135,6 +136,13 @@ def summarize(
         names = [f"x{place + 1}" for place in range(Z.shape[1] if Z.ndim == 2 and Z.shape[1] < 1_000_000 else 0)]
     told["reward"] = None
     return _native.summarize_rows(Z, y, [str(name) for name in names], reward or "reward", told)
+
+
+def _warned(summary: Summary) -> Summary:
+    """Tells who called `summarize` what cannot change a choice."""
+    for sentence in summary.warnings:
+        warnings.warn(sentence, stacklevel=3)
+    return summary
 
 
 def _listed(names: str | Iterable[str] | None) -> str:
