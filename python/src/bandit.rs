@@ -115,7 +115,8 @@ pub(crate) enum Whose<'py> {
 
 /// Whether a text is a file rather than a model: there is one, or it looks like one.
 fn is_file(text: &str) -> bool {
-    text.ends_with(".tn") || text.contains(['/', '\\']) || Path::new(text).exists()
+    let summary = Path::new(text).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tn"));
+    summary || text.contains(['/', '\\']) || Path::new(text).exists()
 }
 
 /// A bandit: raw values in, an action's id out, with the features of the logs.

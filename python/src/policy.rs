@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
+use truenorth::frame::{Magic, framed, unframed};
 use truenorth::{Actions, Decision, Observation};
 use truenorth_app::Error;
 use truenorth_features::nearest;
@@ -17,7 +18,7 @@ use truenorth_features::nearest;
 use crate::array::{Axis, Numbers, python};
 use crate::certificate::Certificate;
 use crate::choice::{Choice, columns, decision_of, matrix};
-use crate::error::Result;
+use crate::error::{Result, refused};
 use crate::summary::Logs;
 use crate::{explain, params};
 
@@ -607,9 +608,9 @@ impl Policy {
 
     /// Continues from a file.
     #[classmethod]
-    fn load(_class: &Bound<'_, PyType>, path: PathBuf) -> Result<Self> {
+    fn load(class: &Bound<'_, PyType>, path: PathBuf) -> Result<Self> {
         let bytes = std::fs::read(&path).map_err(Error::file(&path))?;
-        Ok(Self::restored(&bytes).map_err(|error| Error::input(path.display(), error))?)
+        Ok(Self::restored(&bytes).map_err(|error| Error::input(path.display(), error.value(class.py())))?)
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> bool {
@@ -671,26 +672,31 @@ pub(crate) fn features<'py>(
     python(py, "truenorth._decisions", "_features", (views,))
 }
 
-/// What ends the bytes of a policy whose features have names.
+/// What ends the bytes of a policy whose features have names: these with a checksum, the length of that, and a mark.
 const NAMED: &[u8; 8] = b"tn-names";
+const NAMES: Magic = *b"tn-labels";
+const NAMES_VERSION: u32 = 1;
 
-/// Bytes of a policy, and the names behind them: a list in JSON, its length in 8 bytes, and a mark.
-fn split(bytes: &[u8]) -> (&[u8], Option<Vec<String>>) {
-    let read = || -> Option<(&[u8], Vec<String>)> {
-        let (rest, length) = bytes.strip_suffix(NAMED)?.split_last_chunk()?;
+/// Bytes of a policy, and the names behind them, if there are any.
+fn split(bytes: &[u8]) -> PyResult<(&[u8], Option<Vec<String>>)> {
+    let Some(rest) = bytes.strip_suffix(NAMED) else { return Ok((bytes, None)) };
+    let read = || {
+        let (rest, length) = rest.split_last_chunk()?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
         let (state, names) = rest.split_at_checked(rest.len().checked_sub(length)?)?;
-        Some((state, serde_json::from_slice(names).ok()?))
+        let names = unframed(NAMES, NAMES_VERSION, names).ok()?;
+        Some((state, Some(postcard::from_bytes(names).ok()?)))
     };
-    read().map_or((bytes, None), |(state, names)| (state, Some(names)))
+    read().ok_or_else(|| PyValueError::new_err("the policy is damaged: its names cannot be read"))
 }
 
 impl Policy {
-    fn restored(bytes: &[u8]) -> truenorth::Result<Self> {
-        let (state, names) = split(bytes);
-        let inner = truenorth::Policy::from_bytes(state)?;
-        // Names of something else, which nobody has written, are none.
-        let names = names.filter(|names| names.len() == inner.dimension());
+    fn restored(bytes: &[u8]) -> PyResult<Self> {
+        let (state, names) = split(bytes)?;
+        let inner = truenorth::Policy::from_bytes(state).map_err(|error| refused(&error))?;
+        if names.as_ref().is_some_and(|names| names.len() != inner.dimension()) {
+            return Err(PyValueError::new_err("the policy is damaged: it has not as many names as features"));
+        }
         Ok(Self::of(inner, names))
     }
 
@@ -699,8 +705,8 @@ impl Policy {
         let (mut bytes, names) = (policy.to_bytes(), self.names());
         drop(policy);
         if let Some(names) = names {
-            let names = serde_json::json!(*names).to_string();
-            bytes.extend_from_slice(names.as_bytes());
+            let names = framed(NAMES, NAMES_VERSION, &&*names);
+            bytes.extend_from_slice(&names);
             bytes.extend_from_slice(&(names.len() as u64).to_le_bytes());
             bytes.extend_from_slice(NAMED);
         }

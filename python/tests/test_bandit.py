@@ -33,9 +33,13 @@ def forms(table, folder):
     pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
     frame = pandas.DataFrame(table)
     frame.to_csv(folder / "logs.csv", index=False)
+    frame.to_json(folder / "logs.jsonl", orient="records", lines=True, double_precision=15)
+    frame.to_parquet(folder / "logs.parquet", index=False)
     return {
         "dictionary": table,
         "csv": folder / "logs.csv",
+        "json lines": folder / "logs.jsonl",
+        "parquet": folder / "logs.parquet",
         "pandas": frame,
         "polars": polars.DataFrame(table),
         "arrow": arrow.table(table),
@@ -95,6 +99,46 @@ def test_the_logs_own_rows_are_the_rows_of_its_sums(tmp_path):
         X, y = rows.to_numpy(), np.asarray(logs(300)["reward"])
         np.testing.assert_allclose(X.T @ X, summary.gram, rtol=1e-12, atol=1e-12, err_msg=name)
         np.testing.assert_allclose(X.T @ y, summary.moment, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+MODELS = [
+    "price*item",
+    "bins(price, 4):item + hour:item",
+    "spline(price, 4) + item",
+    "0 + cyclic(hour, 24, 2):item",
+    "log(price) + C(hour):item",
+    "hash(user:item:time, 16)",
+    "id:(1 + hour) + vip:item + N(vip):price",
+    "day:item + price",
+    "user*time*item - user - time - user:time",
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("missing", ["drop", "mean", "zero"])
+def test_a_live_row_is_the_row_of_the_log(model, missing):
+    """Value by value from Python, and column by column from a table."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    table = pandas.DataFrame(logs(200))
+    table["hour"] = rng.integers(0, 24, 200)
+    table["vip"] = rng.random(200) < 0.5
+    table["day"] = pandas.Timestamp("2026-05-01") + pandas.to_timedelta(rng.integers(0, 3, 200), unit="D")
+    if missing != "drop":
+        table.loc[rng.random(200) < 0.1, ["price", "hour"]] = np.nan
+        table.loc[rng.random(200) < 0.1, ["user", "time"]] = None
+    told = {"model": model, "reward": "reward", "action": ["item", "price"]}
+    summary = truenorth.summarize(table, missing=missing, **told)
+    rows = summary.encode(table).to_numpy()
+    np.testing.assert_allclose(rows.T @ rows, summary.gram, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(rows.T @ table["reward"].to_numpy(), summary.moment, rtol=1e-9, atol=1e-9)
+    bandit = truenorth.Bandit(summary)
+    for place in range(0, 200, 7):
+        row = table.iloc[place].to_dict()
+        action = {"id": row.pop("item"), "price": row.pop("price")}
+        live = bandit.encode(row, [action])
+        assert list(live) == summary.names
+        np.testing.assert_allclose(live.to_numpy()[0], rows[place], rtol=1e-12, atol=1e-12)
 
 
 def test_contexts_and_actions_may_be_in_anything():
@@ -263,6 +307,14 @@ def test_rows_of_others_are_learned_from_events_frames_and_files(tmp_path):
         first.learn_rows(table, reward="gain")
     assert first.to_bytes() == before
     assert truenorth.Bandit(model).learn_rows(table) == 400
+
+
+def test_patterns_of_a_model_take_the_columns_of_a_table(tmp_path):
+    table = {"id": ["a", "b"] * 20, "f_1": [1.0, 2.0] * 20, "f_2": [0.5] * 40, "other": [3.0] * 40, "reward": [1, 0] * 20}
+    for name, data in forms(table, tmp_path).items():
+        bandit = truenorth.Bandit("id:(1 + f_*)")
+        assert bandit.learn_rows(data) == 40, name
+        assert sorted(bandit.joined) == [f"id={arm}{field}" for arm in "ab" for field in ("", ":f_1", ":f_2")], name
 
 
 def test_a_table_with_a_row_for_each_action_counts_what_was_taken():

@@ -77,6 +77,9 @@ def test_names_are_shown_and_come_back(tmp_path):
     ):
         assert same == policy and same.names == NAMES
         np.testing.assert_array_equal(same.intervals(frames()["pandas"]).mean, policy.intervals(X).mean)
+    damaged = policy.to_bytes().replace(b"price", b"prise")
+    with pytest.raises(ValueError, match="the policy is damaged: its names cannot be read"):
+        truenorth.Policy.from_bytes(damaged)
     assert pickle.loads(pickle.dumps(policy.features)).names == NAMES
     with pytest.raises(KeyError, match="there is no feature 'prize'; did you mean 'price'?"):
         policy.features["prize"]
