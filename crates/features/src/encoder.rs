@@ -76,10 +76,20 @@ struct Row {
     parts: Vec<Part>,
     ranges: Vec<Range<usize>>,
     entries: Vec<(u32, f64)>,
+    /// The features that all actions of an event share.
+    shared: Vec<(u32, f64)>,
     gaps: Vec<Gap>,
     /// Unknown fields that were counted, and what the examples of buckets were before, since values were last cleared.
     unknown: Vec<u32>,
     examples: Vec<(u32, Vec<String>)>,
+}
+
+/// Which terms of a row.
+#[derive(Debug, Clone, Copy)]
+enum Which {
+    All,
+    Shared,
+    Own,
 }
 
 /// A feature whose value is known but for means.
@@ -192,6 +202,12 @@ impl Encoder {
         }))
     }
 
+    /// The slots of the action's id: under the name that all have, and under its own.
+    pub(crate) fn id_slots(&self) -> [Option<Slot>; 2] {
+        let find = |name: &str| self.cache.by_name.get(name).and_then(|place| place.as_ref().ok()).copied();
+        [find(ID), self.recipe.id.as_deref().and_then(find)]
+    }
+
     /// Begins a row. Slots keep their meaning but for those of patterns, once too much is remembered; true if so.
     pub fn clear(&mut self) -> bool {
         let Cache { atoms, by_name, .. } = &self.cache;
@@ -276,12 +292,54 @@ impl Encoder {
     /// Makes the features of the values that were put in. An error leaves no feature behind, unless it says that there
     /// are too many.
     pub fn encode(&mut self) -> Result<()> {
+        self.row.entries.clear();
+        self.row.gaps.clear();
+        self.encode_terms(Which::All)
+    }
+
+    /// Makes the features that all actions share: those of terms whose fields have their values already.
+    pub(crate) fn share(&mut self) -> Result<()> {
+        let Cache { terms, .. } = &mut self.cache;
+        for product in &mut *terms {
+            let known = |slot: &u32| self.row.last[*slot as usize] != NONE;
+            product.shared = product.slots.as_ref().is_some_and(|slots| slots.iter().all(known));
+        }
+        self.row.entries.clear();
+        self.row.gaps.clear();
+        self.encode_terms(Which::Shared)?;
+        self.row.shared.clone_from(&self.row.entries);
+        if !self.row.gaps.is_empty() {
+            // What lacks means is made with the rest of its row.
+            self.row.shared.clear();
+            for product in &mut self.cache.terms {
+                product.shared = false;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the features of an action: those that all actions share, unless it hides a value of theirs, and its own.
+    pub(crate) fn encode_action(&mut self) -> Result<()> {
+        let Row { cells, base, .. } = &self.row;
+        if cells[*base..].iter().any(|cell| (cell.before as usize) < *base) {
+            return self.encode();
+        }
+        self.row.gaps.clear();
+        self.row.entries.clone_from(&self.row.shared);
+        self.encode_terms(Which::Own)
+    }
+
+    /// Adds the features of some terms.
+    fn encode_terms(&mut self, which: Which) -> Result<()> {
         let Self { recipe, vocabulary, means, unknown_features, cache, row, .. } = self;
         let Cache { slots, terms, owners, atoms, .. } = cache;
+        let wanted = |product: &Product| match which {
+            Which::All => true,
+            Which::Shared => product.shared,
+            Which::Own => !product.shared,
+        };
         row.parts.clear();
         row.ranges.clear();
-        row.entries.clear();
-        row.gaps.clear();
         row.numbers.clear();
         let mut reader = Reader {
             missing: recipe.missing,
@@ -293,14 +351,14 @@ impl Encoder {
             atoms,
         };
         // First the values, which may be wrong, then the features, which join.
-        for product in &mut *terms {
+        for product in terms.iter_mut().filter(|product| wanted(product)) {
             reader.parts(product, &mut row.parts, &mut row.ranges)?;
         }
         let mut ranges = &row.ranges[..];
-        for (place, product) in (0..).zip(&mut *terms) {
+        for (place, product) in (0..).zip(&mut *terms).filter(|(_, product)| wanted(product)) {
             let (mine, rest) = ranges.split_at(product.factors.len());
             ranges = rest;
-            let Product { term, factors, first, next, path } = product;
+            let Product { term, factors, first, next, path, .. } = product;
             let alone = factors.len() == 1;
             let mut made = |path: &[u32], atoms: &mut Atoms| -> Result<u32> {
                 let bucket = path.iter().any(|atom| atoms.buckets.contains_key(atom));

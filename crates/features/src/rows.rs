@@ -3,7 +3,6 @@
 use crate::encoder::Encoder;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::recipe::ID;
 use crate::value::Value;
 
 /// Rows by their features that are not 0.
@@ -62,9 +61,11 @@ impl Encoder {
     pub fn rows(&mut self, event: &Event, rows: &mut Rows) -> Result<()> {
         rows.clear();
         let mark = self.begin(event)?;
+        self.share()?;
         for action in 0..event.len() {
             self.truncate(mark);
-            self.action_row(event, action)?;
+            self.put_action(event, action)?;
+            self.encode_action().map_err(|error| in_action(error, event, action))?;
             rows.entries.extend_from_slice(self.entries());
             rows.ends.push(rows.entries.len());
         }
@@ -74,7 +75,8 @@ impl Encoder {
     /// Makes the row of one action of an event: [`entries`](Self::entries).
     pub fn row(&mut self, event: &Event, action: usize) -> Result<()> {
         self.begin(event)?;
-        self.action_row(event, action)
+        self.put_action(event, action)?;
+        self.encode().map_err(|error| in_action(error, event, action))
     }
 
     /// Puts in the context.
@@ -88,7 +90,8 @@ impl Encoder {
         Ok(self.mark())
     }
 
-    fn action_row(&mut self, event: &Event, action: usize) -> Result<()> {
+    /// Puts in an action.
+    fn put_action(&mut self, event: &Event, action: usize) -> Result<()> {
         let of_action = |error| in_action(error, event, action);
         for (name, value) in event.action(action) {
             if let Some(slot) = self.slot(name) {
@@ -97,15 +100,12 @@ impl Encoder {
         }
         // The id stands for the field that is the id, unless the action has that as well; and the other way round.
         let id = Value::Text(event.id(action));
-        let own = self.recipe().id.clone();
-        for name in [Some(ID), own.as_deref()].into_iter().flatten() {
-            if let Some(slot) = self.slot(name)
-                && !self.has_own(slot)
-            {
+        for slot in self.id_slots().into_iter().flatten() {
+            if !self.has_own(slot) {
                 self.put(slot, id)?;
             }
         }
-        self.encode().map_err(of_action)
+        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a model costs: rows summed up by one beside plain columns of numbers, and events encoded.
+//! What a model costs: rows summed up by one, beside plain columns of numbers.
 //!
 //! `cargo run --release -p truenorth-logs --example models`
 
@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
-use truenorth_features::{Encoder, Event, Joining, Rows};
 use truenorth_logs::{Plan, Selection};
 
 const ROWS: usize = 200_000;
@@ -35,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
     std::fs::remove_dir_all(&folder)?;
-    events()
+    Ok(())
 }
 
 /// The median of seven runs on one thread, but for the survey of the first rows, which is not a matter of each row.
@@ -89,43 +88,5 @@ fn write_parquet(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let mut writer = ArrowWriter::try_new(std::fs::File::create(path)?, batch.schema(), None)?;
     writer.write(&batch)?;
     writer.close()?;
-    Ok(())
-}
-
-/// An event of 20 actions and 30 fields, 20 of the context and 10 of each action: half of them numbers.
-fn events() -> Result<(), Box<dyn std::error::Error>> {
-    let field = |name: &str, place: usize| match place % 2 {
-        0 => format!("\"{name}{place}\":{}.5", place + 1),
-        _ => format!("\"{name}{place}\":\"level{place}\""),
-    };
-    let context: Vec<String> = (0..20).map(|place| field("c", place)).collect();
-    let fields: Vec<String> = (0..10).map(|place| field("a", place)).collect();
-    let action = |action: usize| format!("{{\"id\":\"item{action}\",{}}}", fields.join(","));
-    let actions: Vec<String> = (0..20).map(action).collect();
-    let json = format!("{{\"context\":{{{}}},\"actions\":[{}]}}", context.join(","), actions.join(","));
-    // Every field, and the first four of the context crossed with the action.
-    let all = (0..20).map(|place| format!("c{place}")).chain((0..10).map(|place| format!("a{place}")));
-    let model = format!("{} + (c0 + c1 + c2 + c3):id", all.collect::<Vec<_>>().join(" + "));
-    let recipe = truenorth_features::Recipe::without_data(model.parse()?)?;
-    let mut encoder = Encoder::new(recipe, Vec::new(), Joining::UpTo(1000));
-    let (mut event, mut rows) = (Event::default(), Rows::default());
-    let mut time = |what: &str, from_json: bool| -> Result<(), truenorth_features::Error> {
-        let mut times = Vec::new();
-        for _ in 0..31 {
-            let start = Instant::now();
-            for _ in 0..200 {
-                if from_json {
-                    event.read_json(&json)?;
-                }
-                encoder.rows(&event, &mut rows)?;
-            }
-            times.push(start.elapsed().as_secs_f64() / 200.0 * 1e6);
-        }
-        times.sort_by(f64::total_cmp);
-        println!("{what}: {:.1} µs an event of 20 actions, {} numbers", times[15], rows.row(0).len() * 20);
-        Ok(())
-    };
-    time("from JSON", true)?;
-    time("without JSON", false)?;
     Ok(())
 }

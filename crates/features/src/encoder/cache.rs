@@ -87,6 +87,10 @@ pub(super) struct Part {
 pub(super) struct Product {
     pub(super) term: Term,
     pub(super) factors: Vec<Source>,
+    /// The fields of all factors, unless patterns or hashes are among them.
+    pub(super) slots: Option<Vec<u32>>,
+    /// Whether all actions of an event share it.
+    pub(super) shared: bool,
     /// What the first atoms make, by the first of them.
     pub(super) first: Vec<u32>,
     /// What the product before and the next atom make.
@@ -115,6 +119,17 @@ pub(super) struct Hashed {
     pub(super) names: FxHashMap<String, (u32, usize)>,
     pub(super) parts: Vec<Part>,
     pub(super) ranges: Vec<Range<usize>>,
+}
+
+impl Source {
+    fn slot(&self) -> Option<u32> {
+        match self {
+            Self::Number(slot) | Self::Category(slot) | Self::Natural(slot) | Self::Function { slot, .. } => {
+                Some(*slot)
+            }
+            Self::Pattern(_) | Self::Hash(_) => None,
+        }
+    }
 }
 
 impl Cache {
@@ -194,7 +209,16 @@ impl Cache {
         let factors: Vec<Source> =
             term.0.iter().map(|factor| self.source(recipe, factor, prefixed, pattern)).collect();
         let next = vec![FxHashMap::default(); factors.len().saturating_sub(1)];
-        Product { term: term.clone(), factors, first: Vec::new(), next, path: Vec::new() }
+        let slots = factors.iter().map(Source::slot).collect();
+        Product {
+            term: term.clone(),
+            factors,
+            slots,
+            shared: false,
+            first: Vec::new(),
+            next,
+            path: Vec::new(),
+        }
     }
 
     pub(super) fn source(

@@ -46,14 +46,17 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// The cells of a slot, the last first.
+    #[inline]
     fn cells(&self, slot: u32) -> impl Iterator<Item = Cell> + use<'_> {
-        let last = self.last[slot as usize];
+        let mut at = self.last[slot as usize] as usize;
         // What an action says of a field hides what the context says.
-        let first =
-            if (last as usize) < self.cells.len() && last as usize >= self.base { self.base } else { 0 };
-        let cell =
-            move |place: u32| self.cells.get(place as usize).copied().filter(|_| place as usize >= first);
-        std::iter::successors(cell(last), move |last| cell(last.before))
+        let first = if at >= self.base { self.base } else { 0 };
+        std::iter::from_fn(move || {
+            let cell = *self.cells.get(at).filter(|_| at >= first)?;
+            at = cell.before as usize;
+            Some(cell)
+        })
     }
 
     fn read(&mut self, source: &mut Source, parts: &mut Vec<Part>) -> Result<()> {

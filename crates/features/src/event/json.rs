@@ -1,7 +1,7 @@
 //! Events from JSON, in one pass and without a tree.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 
 use serde::Deserialize;
@@ -16,7 +16,7 @@ impl Event {
     pub fn read_json(&mut self, text: &str) -> Result<()> {
         self.clear();
         let mut reader = serde_json::Deserializer::from_str(text);
-        let mut line = Line { event: self, chosen: None, problem: None };
+        let mut line = Line { event: self, path: String::new(), chosen: None, problem: None };
         let read =
             Part { line: &mut line, kind: Kind::Event }.deserialize(&mut reader).and_then(|()| reader.end());
         let Line { chosen, problem, .. } = line;
@@ -30,11 +30,10 @@ impl Event {
     /// Reads a value of JSON as the field of a name, or as all fields inside of it. Of names with an underscore in front
     /// nothing is read, if `hidden` says so, but the words of `_text`: so it is in Vowpal Wabbit's JSON.
     pub fn read_value(&mut self, name: &str, json: &str, hidden: bool) -> Result<(), Misread> {
-        let mut line = Line { event: self, chosen: None, problem: None };
-        let kind = match (name, hidden) {
-            ("", _) => Kind::Fields { path: String::new(), hidden },
-            _ => Kind::Value { path: name.to_owned(), hidden, place: None },
-        };
+        let mut line = Line { event: self, path: String::new(), chosen: None, problem: None };
+        line.path.push_str(name);
+        let kind =
+            if name.is_empty() { Kind::Fields { hidden } } else { Kind::Value { hidden, place: None } };
         let mut reader = serde_json::Deserializer::from_str(json);
         let read = Part { line: &mut line, kind }.deserialize(&mut reader);
         match line.problem {
@@ -68,6 +67,8 @@ fn not_json(error: &serde_json::Error) -> Error {
 /// An event that is being read, and why the reading stopped, if the reason is not in the JSON itself.
 struct Line<'e> {
     event: &'e mut Event,
+    /// Keys on the way to the value that is being read, with dots between them.
+    path: String,
     chosen: Option<String>,
     problem: Option<Error>,
 }
@@ -78,8 +79,10 @@ impl Line<'_> {
         Err(E::custom("stopped"))
     }
 
-    fn push<E: serde::de::Error>(&mut self, name: &[&str], value: Value<'_>) -> Result<(), E> {
-        self.event.push(name, value).or_else(|problem| self.stop(problem))
+    /// Adds a field whose name is the path and these parts.
+    fn push<E: serde::de::Error>(&mut self, more: [&str; 3], value: Value<'_>) -> Result<(), E> {
+        let [a, b, c] = more;
+        self.event.push(&[&self.path, a, b, c], value).or_else(|problem| self.stop(problem))
     }
 }
 
@@ -93,14 +96,12 @@ enum Kind {
     Event,
     Actions,
     Action,
-    /// An object whose entries are fields; the keys on the way to it, with dots between them.
+    /// An object whose entries are fields.
     Fields {
-        path: String,
         hidden: bool,
     },
     /// A value, perhaps at a place of a list.
     Value {
-        path: String,
         hidden: bool,
         place: Option<usize>,
     },
@@ -162,7 +163,7 @@ impl<'de> Visitor<'de> for Part<'_, '_> {
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
         match &self.kind {
-            Kind::Value { path, .. } => self.line.push(&[path], Value::Missing),
+            Kind::Value { .. } => self.line.push([""; 3], Value::Missing),
             _ => Ok(()),
         }
     }
@@ -186,7 +187,7 @@ impl<'de> Visitor<'de> for Part<'_, '_> {
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
         // A list of texts is a field with several levels.
         match &self.kind {
-            Kind::Value { path, .. } => self.line.push(&[path], Value::Text(text)),
+            Kind::Value { .. } => self.line.push([""; 3], Value::Text(text)),
             _ => Err(E::invalid_type(serde::de::Unexpected::Str(text), &self)),
         }
     }
@@ -199,19 +200,22 @@ impl<'de> Visitor<'de> for Part<'_, '_> {
                 let mut place = 0;
                 while let Some(number) = list.next_element::<f64>()? {
                     place += 1;
-                    line.push(&["x", &place.to_string()], Value::Number(number))?;
+                    line.push(["x", &place.to_string(), ""], Value::Number(number))?;
                 }
             }
-            Kind::Value { path, hidden, place } => {
-                let path = place.map_or_else(|| path.clone(), |place| format!("{path}[{place}]"));
+            Kind::Value { hidden, place } => {
+                let end = line.path.len();
+                if let Some(place) = place {
+                    let _ = write!(line.path, "[{place}]");
+                }
                 let mut place = 0;
-                loop {
-                    let kind = Kind::Value { path: path.clone(), hidden, place: Some(place) };
-                    if list.next_element_seed(Part { line, kind })?.is_none() {
-                        break;
-                    }
+                while list
+                    .next_element_seed(Part { line, kind: Kind::Value { hidden, place: Some(place) } })?
+                    .is_some()
+                {
                     place += 1;
                 }
+                line.path.truncate(end);
             }
             _ => return Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &"an object")),
         }
@@ -227,13 +231,11 @@ impl<'de> Visitor<'de> for Part<'_, '_> {
                 if let Err(problem) = line.event.push_action(&position) {
                     return line.stop(problem);
                 }
-                line.fields(map, "", false, true)
+                line.fields(map, false, true)
             }
-            Kind::Features => line.fields(map, "", false, false),
+            Kind::Features => line.fields(map, false, false),
             // Objects of a list are one: so it is in Vowpal Wabbit's JSON.
-            Kind::Fields { path, hidden } | Kind::Value { path, hidden, .. } => {
-                line.fields(map, &path, hidden, false)
-            }
+            Kind::Fields { hidden } | Kind::Value { hidden, .. } => line.fields(map, hidden, false),
             Kind::Actions => Err(A::Error::invalid_type(serde::de::Unexpected::Map, &"a list of actions")),
         }
     }
@@ -242,10 +244,8 @@ impl<'de> Visitor<'de> for Part<'_, '_> {
 impl Part<'_, '_> {
     fn leaf<E: serde::de::Error>(self, value: Value<'_>) -> Result<(), E> {
         match &self.kind {
-            Kind::Value { path, place: None, .. } => self.line.push(&[path], value),
-            Kind::Value { path, place: Some(place), .. } => {
-                self.line.push(&[path, "[", &place.to_string(), "]"], value)
-            }
+            Kind::Value { place: None, .. } => self.line.push([""; 3], value),
+            Kind::Value { place: Some(place), .. } => self.line.push(["[", &place.to_string(), "]"], value),
             _ => Err(E::invalid_type(serde::de::Unexpected::Other("a value"), &self)),
         }
     }
@@ -288,7 +288,7 @@ impl Line<'_> {
     /// A context behind the actions.
     fn late_context<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
         let mut context = Event::default();
-        let mut line = Line { event: &mut context, chosen: None, problem: None };
+        let mut line = Line { event: &mut context, path: String::new(), chosen: None, problem: None };
         let read = map.next_value_seed(Part { line: &mut line, kind: Kind::Features });
         if let Some(problem) = line.problem {
             return self.stop(problem);
@@ -313,11 +313,11 @@ impl Line<'_> {
     fn fields<'de, A: MapAccess<'de>>(
         &mut self,
         mut map: A,
-        path: &str,
         hidden: bool,
         action: bool,
     ) -> Result<(), A::Error> {
-        let dot = if path.is_empty() { "" } else { "." };
+        let end = self.path.len();
+        let dot = if end == 0 { "" } else { "." };
         while let Some(Key(key)) = map.next_key()? {
             match &*key {
                 "id" if action => {
@@ -328,15 +328,17 @@ impl Line<'_> {
                 "_text" if hidden => {
                     let Key(text) = map.next_value()?;
                     for word in text.split_whitespace() {
-                        self.push(&[path, dot, word], Value::Number(1.0))?;
+                        self.push([dot, word, ""], Value::Number(1.0))?;
                     }
                 }
                 key if hidden && key.starts_with('_') => {
                     map.next_value::<IgnoredAny>()?;
                 }
                 key => {
-                    let kind = Kind::Value { path: [path, dot, key].concat(), hidden, place: None };
-                    map.next_value_seed(Part { line: self, kind })?;
+                    self.path.push_str(dot);
+                    self.path.push_str(key);
+                    map.next_value_seed(Part { line: self, kind: Kind::Value { hidden, place: None } })?;
+                    self.path.truncate(end);
                 }
             }
         }
