@@ -215,9 +215,11 @@ pub(crate) fn cut(value: &str, most: usize) -> String {
     }
 }
 
-/// The name that was probably meant, in a sentence.
+/// The name that was probably meant, in a sentence; of names as short as `f_a`, any is near any other.
 fn meant(name: &str, names: &[String]) -> String {
+    const SHORT: usize = 3;
     let near = truenorth_features::nearest(name, names.iter().map(String::as_str));
+    let near = near.filter(|_| name.chars().count() > SHORT);
     near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
 }
 
