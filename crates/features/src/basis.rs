@@ -33,9 +33,9 @@ impl Basis {
     pub(crate) fn names(&self, field: &str) -> Vec<String> {
         match self {
             Self::Log => vec![format!("log({field})")],
-            Self::Cyclic { harmonics, .. } => {
+            Self::Cyclic { period, harmonics } => {
                 let waves = (1..=*harmonics).flat_map(|k| [format!("sin{k}"), format!("cos{k}")]);
-                waves.map(|wave| format!("cyclic({field}).{wave}")).collect()
+                waves.map(|wave| format!("cyclic({field},{period}).{wave}")).collect()
             }
             Self::Bins(cuts) => {
                 let cut = |at: usize| cuts.get(at).map_or_else(String::new, |&cut| number_level(cut));
@@ -43,7 +43,8 @@ impl Basis {
                 (0..=cuts.len()).map(|bin| format!("{field}={}..{}", below(bin), cut(bin))).collect()
             }
             Self::Spline(knots) => {
-                (1..knots.len().max(2)).map(|column| format!("spline({field}).{column}")).collect()
+                let count = knots.len();
+                (1..count.max(2)).map(|column| format!("spline({field},{count}).{column}")).collect()
             }
         }
     }
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(values(&bins, 18.0), [0.0, 1.0, 0.0]);
         assert_eq!(values(&bins, -1.0), [1.0, 0.0, 0.0]);
         let waves = Basis::Cyclic { period: 24.0, harmonics: 2 };
-        assert_eq!(waves.names("h")[3], "cyclic(h).cos2");
+        assert_eq!(waves.names("h")[3], "cyclic(h,24).cos2");
         for (found, wanted) in values(&waves, 6.0).iter().zip([1.0, 0.0, 0.0, -1.0]) {
             assert!((found - wanted).abs() < 1e-15);
         }

@@ -9,14 +9,17 @@ mod cache;
 mod walk;
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher as _;
 use std::ops::Range;
 
 use crate::error::{Error, Result, shortened};
+use crate::model::Term;
 use crate::recipe::{ID, Recipe};
 use crate::value::{LARGEST, Value};
 use crate::vocabulary::{Feature, Joining, Vocabulary};
 use cache::{Atoms, Cache, NONE, Part, Product, Source, UNKNOWN, index};
-use walk::{Cell, Reader, Walk};
+use rustc_hash::FxBuildHasher;
+use walk::{Cell, Reader, Walk, in_order};
 
 /// Atoms that are remembered, and bytes of their names, which bounds memory where levels never end.
 const REMEMBERED: usize = 1 << 17;
@@ -75,6 +78,8 @@ struct Row {
     /// Atoms of all factors, one behind the other, and where those of each factor are.
     parts: Vec<Part>,
     ranges: Vec<Range<usize>>,
+    /// The atoms of terms that are simple.
+    simple: Vec<Option<(Part, Option<Part>)>>,
     entries: Vec<(u32, f64)>,
     /// The features that all actions of an event share.
     shared: Vec<(u32, f64)>,
@@ -210,11 +215,12 @@ impl Encoder {
 
     /// Begins a row. Slots keep their meaning but for those of patterns, once too much is remembered; true if so.
     pub fn clear(&mut self) -> bool {
-        let Cache { atoms, by_name, .. } = &self.cache;
-        let full = atoms.names.len().max(by_name.len()) > REMEMBERED || atoms.bytes > REMEMBERED_BYTES;
+        let Cache { atoms, by_name, products, bytes, .. } = &self.cache;
+        let full = atoms.names.len().max(by_name.len()).max(*products) > REMEMBERED
+            || atoms.bytes + bytes > REMEMBERED_BYTES;
         if full {
             self.cache.add_sums(&mut self.sums);
-            self.cache = Cache::new(&self.recipe);
+            self.forget();
             self.row.cells.clear();
             self.row.last = vec![NONE; self.cache.slots.len()];
         }
@@ -222,6 +228,13 @@ impl Encoder {
         self.row.unknown.clear();
         self.row.examples.clear();
         full
+    }
+
+    /// Forgets what can be made anew, but not what rows refer to.
+    fn forget(&mut self) {
+        let gaps = std::mem::take(&mut self.cache.atoms.gaps);
+        self.cache = Cache::new(&self.recipe);
+        self.cache.atoms.gaps = gaps;
     }
 
     /// Forgets what has come since values were last cleared: features behind the first so many, examples of buckets, counts
@@ -237,7 +250,7 @@ impl Encoder {
             self.unknown.pop();
         }
         self.vocabulary.truncate(features);
-        self.cache = Cache::new(&self.recipe);
+        self.forget();
         self.row = Row { last: vec![NONE; self.cache.slots.len()], ..Row::default() };
     }
 
@@ -299,11 +312,8 @@ impl Encoder {
 
     /// Makes the features that all actions share: those of terms whose fields have their values already.
     pub(crate) fn share(&mut self) -> Result<()> {
-        let Cache { terms, .. } = &mut self.cache;
-        for product in &mut *terms {
-            let known = |slot: &u32| self.row.last[*slot as usize] != NONE;
-            product.shared = product.slots.as_ref().is_some_and(|slots| slots.iter().all(known));
-        }
+        let known = |slot: &u32| self.row.last[*slot as usize] != NONE;
+        self.cache.share(|slots| slots.iter().all(known));
         self.row.entries.clear();
         self.row.gaps.clear();
         self.encode_terms(Which::Shared)?;
@@ -311,9 +321,7 @@ impl Encoder {
         if !self.row.gaps.is_empty() {
             // What lacks means is made with the rest of its row.
             self.row.shared.clear();
-            for product in &mut self.cache.terms {
-                product.shared = false;
-            }
+            self.cache.share(|_| false);
         }
         Ok(())
     }
@@ -332,12 +340,8 @@ impl Encoder {
     /// Adds the features of some terms.
     fn encode_terms(&mut self, which: Which) -> Result<()> {
         let Self { recipe, vocabulary, means, unknown_features, cache, row, .. } = self;
-        let Cache { slots, terms, owners, atoms, .. } = cache;
-        let wanted = |product: &Product| match which {
-            Which::All => true,
-            Which::Shared => product.shared,
-            Which::Own => !product.shared,
-        };
+        let Cache { slots, terms, chosen, owners, atoms, products, bytes, .. } = cache;
+        let wanted = &chosen[which as usize][..];
         row.parts.clear();
         row.ranges.clear();
         row.numbers.clear();
@@ -347,67 +351,60 @@ impl Encoder {
             cells: &row.cells,
             last: &row.last,
             base: row.base,
-            numbers: &mut row.numbers,
+            numbers: matches!(which, Which::All).then_some(&mut row.numbers),
             atoms,
+            remembered: bytes,
         };
         // First the values, which may be wrong, then the features, which join.
-        for product in terms.iter_mut().filter(|product| wanted(product)) {
-            reader.parts(product, &mut row.parts, &mut row.ranges)?;
+        row.simple.clear();
+        for &place in wanted {
+            let product = &mut terms[place as usize];
+            let simple = reader.simple(product);
+            if simple.is_none() {
+                reader.parts(product, &mut row.parts, &mut row.ranges)?;
+            }
+            row.simple.push(simple);
         }
+        let mut joiner = Joiner { vocabulary, owners, products };
         let mut ranges = &row.ranges[..];
-        for (place, product) in (0..).zip(&mut *terms).filter(|(_, product)| wanted(product)) {
-            let (mine, rest) = ranges.split_at(product.factors.len());
+        let mut largest = 0.0_f64;
+        for (&place, simple) in wanted.iter().zip(&row.simple) {
+            let product = &mut terms[place as usize];
+            let (mine, rest) = ranges.split_at(if simple.is_some() { 0 } else { product.factors.len() });
             ranges = rest;
-            let Product { term, factors, first, next, path, .. } = product;
-            let alone = factors.len() == 1;
-            let mut made = |path: &[u32], atoms: &mut Atoms| -> Result<u32> {
-                let bucket = path.iter().any(|atom| atoms.buckets.contains_key(atom));
-                let Some(feature) = vocabulary.find(&atoms.joined(path), bucket, term)? else {
-                    return Ok(UNKNOWN);
-                };
-                if owners.len() <= feature as usize {
-                    owners.resize(feature as usize + 1, NONE);
-                }
-                let owner = &mut owners[feature as usize];
-                if *owner == NONE {
-                    *owner = place;
-                }
-                // What two terms make alike is one feature, once.
-                Ok(if *owner == place { feature } else { NONE })
-            };
-            let mut product = Walk { first, next, path, parts: &row.parts, ranges: mine, atoms: &mut *atoms };
+            let Product { term, factors, first, next, path, repeats, .. } = product;
+            let mut made =
+                |path: &[u32], atoms: &mut Atoms| joiner.feature((place, term), (path, repeats), atoms);
             let (entries, gaps) = (&mut row.entries, &mut row.gaps);
-            product.walk(&mut made, &mut |part| match part.gap {
+            let mut each = |part: Part| match part.gap {
                 _ if part.key == NONE => {}
                 _ if part.key == UNKNOWN => *unknown_features += 1,
-                0 => entries.push((part.key, part.value)),
+                0 => {
+                    largest = largest.max(part.value.abs());
+                    entries.push((part.key, part.value));
+                }
                 gap => gaps.push(Gap { feature: part.key, set: gap - 1, value: part.value }),
-            })?;
-            if alone && let Source::Hash(_) = factors[0] {
-                let mut names: Vec<(u32, Vec<String>)> = Vec::new();
-                for part in &row.parts[mine[0].clone()] {
-                    if let Some(fallen) = atoms.buckets.get_mut(&part.key).filter(|names| !names.is_empty()) {
-                        names.push((part.key, std::mem::take(fallen)));
-                    }
-                }
-                for (atom, fallen) in names {
-                    let feature = first.get(atom as usize).copied().filter(|&feature| feature != NONE);
-                    let Some(at) = feature else { continue };
-                    if let Some(feature) = vocabulary.features.get_mut(at as usize) {
-                        let before = feature.examples.clone();
-                        for name in &fallen {
-                            feature.add_example(name);
-                        }
-                        if feature.examples != before {
-                            row.examples.push((at, before));
-                        }
-                    }
-                }
+            };
+            let mut walk = Walk { first, next, path, parts: &row.parts, ranges: mine, atoms: &mut *atoms };
+            if let Some(simple) = simple {
+                walk.simple(*simple, &mut made, &mut each)?;
+                continue;
             }
+            walk.walk(&mut made, &mut each)?;
+            if let [Source::Hash(_)] = factors[..] {
+                let fallen = &row.parts[mine[0].clone()];
+                joiner.remember_examples(fallen, first, atoms, &mut row.examples);
+            }
+        }
+        if largest > LARGEST {
+            let wrong = row.entries.iter().find(|(_, value)| value.abs() > LARGEST);
+            let (feature, value) = wrong.copied().unwrap_or_default();
+            let name = vocabulary.features.get(feature as usize).map(|feature| feature.name.clone());
+            return Err(Error::NotFinite { field: name.unwrap_or_default(), value: format!("{value:e}") });
         }
         if let Some(means) = means {
             for gap in row.gaps.drain(..) {
-                let of = |&atom: &u32| means.get(&atoms.names[atom as usize]).copied().unwrap_or(0.0);
+                let of = |name: &String| means.get(name).copied().unwrap_or(0.0);
                 let mean: f64 = atoms.gaps[gap.set as usize].iter().map(of).product();
                 row.entries.push((gap.feature, gap.value * mean));
             }
@@ -427,7 +424,7 @@ impl Encoder {
 
     /// Whose means a gap is to be multiplied with.
     pub fn gap_names(&self, set: u32) -> impl Iterator<Item = &str> {
-        self.cache.atoms.gaps[set as usize].iter().map(|&atom| self.cache.atoms.names[atom as usize].as_str())
+        self.cache.atoms.gaps[set as usize].iter().map(String::as_str)
     }
 
     /// Adds the numbers of that row, which stands for so many, to the sums that means are made of.
@@ -448,6 +445,72 @@ impl Encoder {
         let mut sums = self.sums.clone();
         self.cache.add_sums(&mut sums);
         sums
+    }
+}
+
+/// What products of atoms that come for the first time become.
+struct Joiner<'a> {
+    vocabulary: &'a mut Vocabulary,
+    owners: &'a mut Vec<(u32, u64)>,
+    products: &'a mut usize,
+}
+
+impl Joiner<'_> {
+    /// The feature that a term makes of a product of atoms.
+    fn feature(
+        &mut self,
+        (place, term): (u32, &Term),
+        (path, repeats): (&[u32], &[bool]),
+        atoms: &Atoms,
+    ) -> Result<u32> {
+        *self.products += 1;
+        if !in_order(path, repeats, atoms) {
+            return Ok(NONE);
+        }
+        let bucket = path.iter().any(|atom| atoms.buckets.contains_key(atom));
+        let name = atoms.joined(path);
+        let Some(feature) = self.vocabulary.find(&name, bucket, term)? else { return Ok(UNKNOWN) };
+        if self.owners.len() <= feature as usize {
+            self.owners.resize(feature as usize + 1, (NONE, 0));
+        }
+        let (owner, made_of) = &mut self.owners[feature as usize];
+        let atoms = FxBuildHasher.hash_one(path);
+        if *owner == NONE {
+            (*owner, *made_of) = (place, atoms);
+        }
+        // What two terms make alike is one feature, once; what only has the same name is not.
+        if *owner == place || self.vocabulary.is_shared(feature) {
+            Ok(feature)
+        } else if *made_of == atoms {
+            Ok(NONE)
+        } else {
+            Err(Error::TwoFeatures(name))
+        }
+    }
+
+    /// Remembers what fell into the buckets of a hash.
+    fn remember_examples(
+        &mut self,
+        fallen: &[Part],
+        features: &[u32],
+        atoms: &mut Atoms,
+        before: &mut Vec<(u32, Vec<String>)>,
+    ) {
+        for part in fallen {
+            let Some(names) = atoms.buckets.get_mut(&part.key).filter(|names| !names.is_empty()) else {
+                continue;
+            };
+            let names = std::mem::take(names);
+            let Some(&at) = features.get(part.key as usize) else { continue };
+            let Some(feature) = self.vocabulary.features.get_mut(at as usize) else { continue };
+            let known = feature.examples.clone();
+            for name in &names {
+                feature.add_example(name);
+            }
+            if feature.examples != known {
+                before.push((at, known));
+            }
+        }
     }
 }
 

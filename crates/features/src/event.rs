@@ -55,6 +55,8 @@ enum Raw {
     Number(f64),
     Truth(bool),
     Text(Range<usize>),
+    /// A text that says nothing of its kind.
+    Cell(Range<usize>),
 }
 
 impl Event {
@@ -83,9 +85,13 @@ impl Event {
                 });
             }
             Value::Truth(truth) => Raw::Truth(truth),
-            Value::Text(text) | Value::Cell(text) => {
+            Value::Text(text) => {
                 self.text.push_str(text);
                 Raw::Text(end..self.text.len())
+            }
+            Value::Cell(cell) => {
+                self.text.push_str(cell);
+                Raw::Cell(end..self.text.len())
             }
         };
         if self.text.len() + size_of_val(&self.fields[..]) > LONGEST {
@@ -160,6 +166,7 @@ impl Event {
                 Raw::Number(number) => Value::Number(*number),
                 Raw::Truth(truth) => Value::Truth(*truth),
                 Raw::Text(text) => Value::Text(&self.text[text.clone()]),
+                Raw::Cell(text) => Value::Cell(&self.text[text.clone()]),
             };
             (&self.text[name.clone()], value)
         })

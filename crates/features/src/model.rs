@@ -100,11 +100,15 @@ impl Term {
         self.0.iter().flat_map(Factor::parts).collect()
     }
 
-    /// The product of two; a factor of both is in it once, as in R.
+    /// The product of two; a factor of both is in it once, as in R, but that the product of a pattern with itself is all pairs of
+    /// what fits, as in Vowpal Wabbit.
     #[must_use]
     pub fn times(&self, other: &Self) -> Self {
         let mut product = self.clone();
-        product.0.extend(other.0.iter().filter(|factor| !self.0.contains(factor)).cloned());
+        let own = |factor: &&Factor| {
+            !self.0.contains(factor) || matches!(factor, Factor::Field(Named::Pattern(_), _))
+        };
+        product.0.extend(other.0.iter().filter(own).cloned());
         product
     }
 }
@@ -112,7 +116,8 @@ impl Term {
 /// The order of factors makes no other term.
 impl PartialEq for Term {
     fn eq(&self, other: &Self) -> bool {
-        self.0.len() == other.0.len() && self.0.iter().all(|factor| other.0.contains(factor))
+        let within = |some: &Self, all: &Self| some.0.iter().all(|factor| all.0.contains(factor));
+        self.0.len() == other.0.len() && within(self, other) && within(other, self)
     }
 }
 

@@ -115,7 +115,9 @@ impl<'a> Parser<'a> {
                 sum.no_intercept |= product.terms.iter().any(|term| term.0.is_empty());
                 sum.terms.retain(|term| !product.terms.contains(term));
             } else {
-                sum.no_intercept |= nothing;
+                // The last word counts, as in R.
+                let one = product.terms.iter().any(|term| term.0.is_empty());
+                sum.no_intercept = (sum.no_intercept || nothing) && !one;
                 let new: Vec<Term> =
                     product.terms.into_iter().filter(|term| !sum.terms.contains(term)).collect();
                 sum.terms.extend(new);
@@ -136,10 +138,10 @@ impl<'a> Parser<'a> {
         let mut product = self.cross()?;
         while self.take('*') {
             let factor = self.cross()?;
+            self.check(&product, &factor)?;
             let both = product.times(&factor);
             product.terms.extend(factor.terms);
             product.terms.extend(both.terms);
-            self.check(&product)?;
         }
         Ok(product)
     }
@@ -147,14 +149,16 @@ impl<'a> Parser<'a> {
     fn cross(&mut self) -> Result<Sum> {
         let mut product = self.atom()?;
         while self.take(':') {
-            product = product.times(&self.atom()?);
-            self.check(&product)?;
+            let factor = self.atom()?;
+            self.check(&product, &factor)?;
+            product = product.times(&factor);
         }
         Ok(product)
     }
 
-    fn check(&mut self, sum: &Sum) -> Result<()> {
-        if sum.terms.len() > MOST_TERMS {
+    /// A product that would have too many terms is refused before it is made.
+    fn check(&mut self, left: &Sum, right: &Sum) -> Result<()> {
+        if left.terms.len().saturating_mul(right.terms.len()) > MOST_TERMS {
             return Err(self.wrong(format!("there are more than {MOST_TERMS} terms")));
         }
         Ok(())
@@ -347,6 +351,8 @@ mod tests {
             ("größe + user.*.x", "größe + user.*.x"),
             ("pattern(`a*b`)", "pattern(`a*b`)"),
             ("a *b", "a + b + a:b"),
+            ("a - 1 + 1", "a"),
+            ("u.*:u.*", "u.*:u.*"),
             ("C", "C"),
         ] {
             assert_eq!(read(text), meaning);

@@ -13,6 +13,9 @@ use crate::value::Kind;
 /// The action's own id, a field like any other, but that no pattern takes it.
 pub const ID: &str = "id";
 
+/// What the feature that is always 1 is called.
+const INTERCEPT: &str = "intercept";
+
 /// How features are made of raw values, for logs and for live requests alike.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Recipe {
@@ -69,8 +72,16 @@ impl Recipe {
         let model = if table { expanded(model, survey)? } else { model.clone() };
         let mut recipe =
             Self { action: survey.action_fields(), id: survey.id.clone(), missing, ..Self::default() };
+        if model.intercept && model.fields().contains(&INTERCEPT) {
+            return Err(Error::TwoFeatures(INTERCEPT.to_owned()));
+        }
         for part in model.parts() {
-            let Some(name) = part.name() else { continue };
+            let Some(name) = part.name() else {
+                if let Factor::Field(Named::Pattern(pattern), _) = part {
+                    fitting(pattern, survey)?;
+                }
+                continue;
+            };
             let own_id = name == ID && !survey.has(ID) && survey.id.is_some();
             let Some(seen) = survey.field(if own_id { survey.id.as_deref().unwrap_or(ID) } else { name })
             else {
@@ -144,6 +155,17 @@ pub(crate) fn needs_cuts(factor: &Factor) -> Option<u32> {
     }
 }
 
+/// The fields that fit a pattern, of which there must be some.
+fn fitting<'a>(pattern: &str, survey: &'a Survey) -> Result<Vec<&'a str>> {
+    let fits = WildMatch::new(pattern);
+    let names = survey.names();
+    let found: Vec<&str> = names.iter().copied().filter(|name| *name != ID && fits.matches(name)).collect();
+    if found.is_empty() {
+        return Err(Error::NoMatch { pattern: pattern.to_owned(), fields: listed(names) });
+    }
+    Ok(found)
+}
+
 /// The model with the fields in place of the patterns that they fit.
 fn expanded(model: &Model, survey: &Survey) -> Result<Model> {
     let mut terms = Vec::new();
@@ -158,15 +180,8 @@ fn expanded_term(term: &Term, survey: &Survey) -> Result<Vec<Term>> {
     for factor in &term.0 {
         let factors = match factor {
             Factor::Field(Named::Pattern(pattern), reading) => {
-                let fits = WildMatch::new(pattern);
-                let names = survey.names();
-                let found = names.iter().filter(|name| **name != ID && fits.matches(name));
-                let found: Vec<Factor> =
-                    found.map(|name| Factor::Field(Named::Name((*name).to_owned()), *reading)).collect();
-                if found.is_empty() {
-                    return Err(Error::NoMatch { pattern: pattern.clone(), fields: listed(names) });
-                }
-                found
+                let found = fitting(pattern, survey)?.into_iter();
+                found.map(|name| Factor::Field(Named::Name(name.to_owned()), *reading)).collect()
             }
             Factor::Hash(terms, buckets) => {
                 let inner: Result<Vec<Vec<Term>>> =

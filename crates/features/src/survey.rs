@@ -42,8 +42,9 @@ pub struct Seen {
     texts: u64,
     /// Levels of the first rows.
     levels: BTreeSet<String>,
-    /// Values that were looked at.
+    /// Values that were looked at, and how many levels these have.
     looked_at: usize,
+    early: usize,
     /// The last one, if all so far were whole numbers, one larger than the other.
     increasing: Option<f64>,
     /// Every so many numbers, in their order.
@@ -233,7 +234,10 @@ impl Seen {
                 }
             }
         }
-        self.looked_at += usize::from(looks);
+        if looks {
+            self.looked_at += 1;
+            self.early = self.levels.len();
+        }
     }
 
     /// Keeps every so many numbers, so that all of them have been asked alike.
@@ -275,6 +279,7 @@ impl Seen {
         self.texts += other.texts;
         if self.looked_at < LOOKED_AT {
             self.looked_at += other.looked_at;
+            self.early += other.early;
             self.increasing = self.increasing.and(other.increasing);
         }
         self.levels.extend(other.levels);
@@ -303,7 +308,7 @@ impl Seen {
         let many = self.looked_at >= FEW;
         let by_values = many
             && match self.kind() {
-                Kind::Category => 10 * self.levels.len().min(LOOKED_AT) > 9 * self.looked_at,
+                Kind::Category => 10 * self.early > 9 * self.looked_at,
                 Kind::Number => self.increasing.is_some(),
             };
         by_values || NAMES.contains(&last.as_str()) && self.levels.len() > MOST_LEVELS

@@ -59,6 +59,13 @@ pub fn level(text: &str) -> Cow<'_, str> {
     if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") {
         return Cow::Owned(text.to_ascii_lowercase());
     }
+    // Programs write very small numbers with an exponent, and only numbers.
+    if (text.contains("e-") || text.contains("E-") || text.starts_with('.') || text.ends_with('.'))
+        && text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '-' | '.'))
+        && let Ok(number) = text.parse::<f64>()
+    {
+        return Cow::Owned(number_level(number));
+    }
     let digits = text.strip_prefix('-').unwrap_or(text);
     let Some((whole, fraction)) = digits.split_once('.') else {
         return Cow::Borrowed(if text == "-0" { "0" } else { text });
@@ -100,6 +107,9 @@ mod tests {
             ("1.2.3", "1.2.3"),
             ("v1.0", "v1.0"),
             ("10", "10"),
+            ("1e-05", "0.00001"),
+            (".5", "0.5"),
+            ("1.", "1"),
             ("100.0", "100"),
         ] {
             assert_eq!(level(text), same);

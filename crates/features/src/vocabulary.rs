@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 pub const MOST_NAMES: usize = 1000;
 
 /// How many names a bucket of the hash is remembered by.
-const EXAMPLES: usize = 3;
+pub(crate) const EXAMPLES: usize = 3;
 
 /// A feature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +91,12 @@ impl Vocabulary {
         }
         self.named += usize::from(!bucket);
         Ok(Some(self.add(name.to_owned())))
+    }
+
+    /// Whether a feature is shared by all that could not join.
+    pub(crate) fn is_shared(&self, feature: u32) -> bool {
+        matches!(self.joining, Joining::Sharing(_))
+            && self.features[feature as usize].name.ends_with("=other")
     }
 
     /// Forgets all features but the first so many.

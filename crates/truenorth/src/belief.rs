@@ -15,6 +15,7 @@ mod evidence;
 mod level;
 mod models;
 mod neglect;
+mod news;
 mod units;
 
 pub(crate) use self::budget::{Budget, PRICED};
@@ -23,6 +24,7 @@ pub(crate) use self::evidence::Evidence;
 pub(crate) use self::level::Leveled;
 use self::models::{Averaged, Models, Named};
 pub(crate) use self::neglect::{Neglect, is_recheck};
+pub(crate) use self::news::News;
 pub(crate) use self::units::{Units, first_unit};
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
@@ -65,6 +67,8 @@ pub(crate) struct Belief {
     kept: Vec<f64>,
     /// Mean and standard deviation of each coordinate's drift.
     drift: Vec<(f64, f64)>,
+    /// Columns that logs and live data say next to nothing of; none without logs, where at first all are.
+    news: News,
     /// Follows from the logs and the units.
     #[cfg_attr(feature = "serde", serde(skip))]
     logs: Option<Logs>,
@@ -132,6 +136,7 @@ impl Belief {
             credit: 0.0,
             kept: vec![if known { 1.0 } else { 0.0 }; dimension],
             drift: vec![(0.0, 0.0); dimension],
+            news: News::default(),
             logs: None,
         }
     }
@@ -175,6 +180,16 @@ impl Belief {
         2.0 * self.evidence.scale.sqrt() * (features.len() as f64).sqrt() * self.units.length(features)
     }
 
+    /// Columns that logs and live data say next to nothing of.
+    pub(crate) fn news(&self) -> &News {
+        &self.news
+    }
+
+    /// Takes note of a live observation between fits.
+    pub(crate) fn learn(&mut self, features: &[f64]) {
+        self.news.learn(features, self.variance);
+    }
+
     /// Probability that the logs are void.
     pub(crate) fn void(&self) -> f64 {
         self.void
@@ -199,6 +214,7 @@ impl Belief {
             && self.units.is_consistent(dimension)
             && self.kept.len() == dimension
             && self.drift.len() == dimension
+            && self.news.is_consistent(dimension)
             && self.levels.iter().chain([&self.credit]).all(|number| number.is_finite())
             && (0.0..=1.0).contains(&self.void)
             && self.heaviest.iter().all(|named| named.is_consistent(dimension + 1))
@@ -313,6 +329,8 @@ impl Belief {
         if self.told.noise.is_none() {
             self.follow_noise(&live, &belief, logged.weight());
         }
+        let said = |j: usize| logged.squares(j) / self.evidence.variance + data.squares(j) / self.variance;
+        self.news = News::new(&self.units, scale, said);
         let found = Found { belief: self.raw(&belief), alone: Some(self.raw(&alone.belief)) };
         self.levels = [&found.belief, found.alone.as_ref().unwrap_or(&found.belief)]
             .map(|believed| live.level(data, &believed.mean));

@@ -210,6 +210,7 @@ impl Posterior {
 
     pub(crate) fn learn(&mut self, features: &[f64], reward: f64, level: f64, board: &mut Scoreboard) {
         self.data.add(features, reward);
+        self.belief.iter_mut().for_each(|belief| belief.learn(features));
         // A belief knows of a level that is no feature's.
         let [level, alone] = self.belief.as_ref().map_or([level; 2], Belief::levels);
         self.precision.update(features, reward - level, &mut board.carried);
@@ -234,6 +235,11 @@ impl Posterior {
         };
         board.score(actions, (false, keep), online, informed, branch);
         board.neglect = Some(Neglect { rounds: turn.rounds_per_feature(), norm, scale });
+        let news = self.belief.as_ref().map(Belief::news).filter(|news| !news.is_empty());
+        // A scale of 0 explores nothing, and one of 1 everything at full width.
+        if let Some(news) = news.filter(|_| 0.0 < scale && scale < 1.0) {
+            board.news.extend((0..actions.count()).map(|action| news.variance(actions.row(action))));
+        }
     }
 
     /// The action that live data alone would play; in a recheck only if it is neglected. The actions are those that were

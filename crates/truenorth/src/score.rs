@@ -33,6 +33,8 @@ pub(crate) struct Scoreboard {
     scored: Scored,
     /// How the index of an action that was scored exceeds its UCB.
     pub(crate) neglect: Option<Neglect>,
+    /// Part of each candidate's variance that is due to new columns; empty where there are none.
+    pub(crate) news: Vec<f64>,
     pub(crate) carried: Carried,
 }
 
@@ -68,6 +70,7 @@ impl Scoreboard {
     ) {
         self.scored = Scored { online: online.is_some(), informed: informed.map(|_| branch) };
         self.neglect = None;
+        self.news.clear();
         self.run((!gathered).then_some(actions), actions.dimension(), keep, [online, informed]);
     }
 
@@ -118,7 +121,11 @@ impl Scoreboard {
     /// The interval of one of the candidates that were scored last.
     pub(crate) fn interval(&self, k: usize) -> ActionInterval {
         let interval = self.aggregated(k);
-        let neglected = self.neglect.map(|neglect| neglect.index(interval.mean(), interval.ucb));
+        let index = |neglect: Neglect| match self.news.get(k) {
+            Some(&new) if new > 0.0 => neglect.index_of_new(interval.mean(), interval.ucb, new),
+            _ => neglect.index(interval.mean(), interval.ucb),
+        };
+        let neglected = self.neglect.map(index);
         ActionInterval { index: neglected.unwrap_or(interval.index), ..interval }
     }
 
@@ -163,7 +170,7 @@ impl Scoreboard {
     /// Position of the first candidate with the largest index; logarithms are taken only where bounds do not decide.
     pub(crate) fn largest_index(&mut self) -> Option<usize> {
         let count = self.candidates.len();
-        let Some(neglect) = self.neglect else {
+        let Some(neglect) = self.neglect.filter(|_| self.news.is_empty()) else {
             return first_largest(0..count, |k| self.interval(k).index);
         };
         let scores = if self.scored.informed.is_some() { &self.informed } else { &self.online };

@@ -162,7 +162,7 @@ impl Method {
 /// | `ridge` | 1; of the data in posteriors and `offline-only` | λ | > 0 |
 /// | `delta` | 0.01 | probability that any interval ever fails | in (0, 1) |
 /// | `schedule` | anytime when flat, per round when layered | see [`Schedule`] | |
-/// | `exploration_scale` | 1; 0.2 for `truenorth`, 0 for the greedy ones | multiplies every radius; below 1 the guarantee is gone | ≥ 0; > 0 for confidence intervals |
+/// | `exploration_scale` | 1; 0.2 for `truenorth`, 0 for the greedy ones | multiplies every radius (not that of what `truenorth` finds new); below 1 the guarantee is gone | ≥ 0; > 0 for confidence intervals |
 /// | `discount` | 1 | what a row of the logs is worth, in live rows | in (0, 1] |
 /// | `season` | none | rounds after which all that is known becomes the logs of a new season; see [`Policy::renew`] | at least 1 |
 /// | `half_life` | none | rounds after which a live reward counts half, for a world that moves slowly | > 0 |

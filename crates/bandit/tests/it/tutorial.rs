@@ -69,7 +69,6 @@ fn found(settings: impl Fn(Settings) -> Settings) -> Vec<f64> {
 }
 
 #[test]
-#[ignore = "the default's exploration scale of 0.2 holds for what nobody has ever seen, too"]
 fn an_article_that_was_never_logged_and_is_the_best_is_found() {
     let shares = found(|policy| policy);
     assert!(shares.iter().all(|&share| share >= 0.9), "{shares:?}");

@@ -35,8 +35,13 @@ pub(super) struct Cache {
     pub(super) by_name: FxHashMap<String, Result<Slot, u32>>,
     pub(super) patterns: Vec<(WildMatch, Reading)>,
     pub(super) terms: Vec<Product>,
-    /// The term that makes a feature: the first, if several do.
-    pub(super) owners: Vec<u32>,
+    /// All terms, those that all actions of an event share, and the others.
+    pub(super) chosen: [Vec<u32>; 3],
+    /// The term that makes a feature, the first, if several do, and a hash of the atoms that it makes it of.
+    pub(super) owners: Vec<(u32, u64)>,
+    /// Products that are remembered, and bytes of their names.
+    pub(super) products: usize,
+    pub(super) bytes: usize,
     pub(super) atoms: Atoms,
     /// Sum and weight of the numbers that were counted, by atom.
     pub(super) sums: Vec<(f64, f64)>,
@@ -70,7 +75,8 @@ pub(super) struct Atoms {
     pub(super) levels: FxHashSet<u32>,
     /// Buckets of a hash, and the names that fell into them lately.
     pub(super) buckets: FxHashMap<u32, Vec<String>>,
-    pub(super) gaps: Vec<Vec<u32>>,
+    /// Sets of names whose means stand for missing numbers. They outlive the rest, because rows refer to them.
+    pub(super) gaps: Vec<Vec<String>>,
 }
 
 /// An atom, or a product of some, with its value.
@@ -89,8 +95,8 @@ pub(super) struct Product {
     pub(super) factors: Vec<Source>,
     /// The fields of all factors, unless patterns or hashes are among them.
     pub(super) slots: Option<Vec<u32>>,
-    /// Whether all actions of an event share it.
-    pub(super) shared: bool,
+    /// Which factors are the pattern of the one before: of their products, each pair is meant once.
+    pub(super) repeats: Vec<bool>,
     /// What the first atoms make, by the first of them.
     pub(super) first: Vec<u32>,
     /// What the product before and the next atom make.
@@ -105,8 +111,17 @@ pub(super) enum Source {
     Number(u32),
     Category(u32),
     Natural(u32),
-    Pattern(usize),
-    Function { slot: u32, basis: Basis, atoms: Vec<u32> },
+    /// All fields that fit a pattern, but for some.
+    Pattern {
+        place: usize,
+        reading: Reading,
+        without: Vec<u32>,
+    },
+    Function {
+        slot: u32,
+        basis: Basis,
+        atoms: Vec<u32>,
+    },
     Hash(Box<Hashed>),
 }
 
@@ -127,7 +142,7 @@ impl Source {
             Self::Number(slot) | Self::Category(slot) | Self::Natural(slot) | Self::Function { slot, .. } => {
                 Some(*slot)
             }
-            Self::Pattern(_) | Self::Hash(_) => None,
+            Self::Pattern { .. } | Self::Hash(_) => None,
         }
     }
 }
@@ -163,7 +178,28 @@ impl Cache {
         let mut pattern = 0;
         cache.terms =
             model.terms.iter().map(|term| cache.product(recipe, term, hashes > 1, &mut pattern)).collect();
+        // What a term names by itself, a pattern by itself leaves to it.
+        let alone = model.terms.iter().filter(|term| term.0.len() == 1).filter_map(|term| term.0[0].name());
+        let alone: Vec<u32> =
+            alone.filter_map(|name| cache.by_name[name].as_ref().ok()).map(|slot| slot.0).collect();
+        for product in &mut cache.terms {
+            if let [Source::Pattern { without, .. }] = &mut product.factors[..] {
+                without.clone_from(&alone);
+            }
+        }
+        cache.chosen[0] = (0..index(cache.terms.len())).collect();
         cache
+    }
+
+    /// Parts the terms into those that all actions of an event share, by the slots of their fields, and the others.
+    pub(super) fn share(&mut self, is_shared: impl Fn(&[u32]) -> bool) {
+        let [all, shared, own] = &mut self.chosen;
+        shared.clear();
+        own.clear();
+        for &place in &*all {
+            let slots = self.terms[place as usize].slots.as_deref();
+            if slots.is_some_and(&is_shared) { shared.push(place) } else { own.push(place) }
+        }
     }
 
     pub(super) fn add_sums(&self, sums: &mut BTreeMap<String, (f64, f64)>) {
@@ -214,7 +250,7 @@ impl Cache {
             term: term.clone(),
             factors,
             slots,
-            shared: false,
+            repeats: (0..term.0.len()).map(|at| at > 0 && term.0[at] == term.0[at - 1]).collect(),
             first: Vec::new(),
             next,
             path: Vec::new(),
@@ -233,7 +269,7 @@ impl Cache {
             return Source::Hash(Box::new(Hashed {
                 inner: terms.iter().map(|term| self.product(recipe, term, prefixed, pattern)).collect(),
                 buckets: *buckets,
-                prefix: if prefixed { prefix } else { String::new() },
+                prefix: if prefixed { format!("hash({prefix},{buckets})") } else { String::new() },
                 names: FxHashMap::default(),
                 parts: Vec::new(),
                 ranges: Vec::new(),
@@ -241,7 +277,8 @@ impl Cache {
         }
         let Some(name) = factor.name() else {
             *pattern += 1;
-            return Source::Pattern(*pattern - 1);
+            let reading = self.patterns[*pattern - 1].1;
+            return Source::Pattern { place: *pattern - 1, reading, without: Vec::new() };
         };
         let slot = self.by_name[name].map_or(NONE, |slot| slot.0);
         let cuts = recipe.cuts.get(&factor.to_string()).map_or(&[][..], Vec::as_slice);
@@ -323,16 +360,21 @@ impl Atoms {
         if one == 0 || other == 0 {
             return one.max(other);
         }
-        let mut set = [&self.gaps[one as usize - 1][..], &self.gaps[other as usize - 1]].concat();
-        set.sort_unstable();
-        self.gap(set)
+        self.gap([&self.gaps[one as usize - 1][..], &self.gaps[other as usize - 1]].concat())
     }
 
-    pub(super) fn gap(&mut self, set: Vec<u32>) -> u32 {
+    /// One more than the place of a set of names.
+    fn gap(&mut self, mut set: Vec<String>) -> u32 {
+        set.sort_unstable();
         let place = self.gaps.iter().position(|known| *known == set).unwrap_or_else(|| {
             self.gaps.push(set);
             self.gaps.len() - 1
         });
         index(place + 1)
+    }
+
+    /// The same for an atom that is missing.
+    pub(super) fn gap_of(&mut self, atom: u32) -> u32 {
+        self.gap(vec![self.names[atom as usize].clone()])
     }
 }

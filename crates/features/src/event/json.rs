@@ -64,6 +64,9 @@ fn not_json(error: &serde_json::Error) -> Error {
     Error::Event(format!("this is not an event in JSON: {reason} at column {}", error.column().max(1)))
 }
 
+/// Up to here, every whole number is a double. A larger one is kept as it is written: where it is a level, no digit is lost.
+const EXACT: u64 = 1 << 53;
+
 /// An event that is being read, and why the reading stopped, if the reason is not in the JSON itself.
 struct Line<'e> {
     event: &'e mut Event,
@@ -114,25 +117,30 @@ enum Kind {
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// An id, which may be a number.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Id<'a> {
-    Text(#[serde(borrow)] Cow<'a, str>),
-    Unsigned(u64),
-    Signed(i64),
-    Number(f64),
-    Truth(bool),
-}
+struct Id(String);
 
-impl Id<'_> {
-    fn into_text(self) -> String {
-        match self {
-            Self::Text(text) => text.into_owned(),
-            Self::Unsigned(number) => number.to_string(),
-            Self::Signed(number) => number.to_string(),
-            Self::Number(number) => number_level(number),
-            Self::Truth(truth) => truth.to_string(),
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Id;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or a number")
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Id, E> {
+                Ok(Id(text.to_owned()))
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Id, E> {
+                Ok(Id(number.to_string()))
+            }
+            fn visit_i64<E>(self, number: i64) -> Result<Id, E> {
+                Ok(Id(number.to_string()))
+            }
+            fn visit_f64<E>(self, number: f64) -> Result<Id, E> {
+                Ok(Id(number_level(number)))
+            }
         }
+        deserializer.deserialize_any(Text)
     }
 }
 
@@ -173,11 +181,17 @@ impl<'de> Visitor<'de> for Part<'_, '_> {
     }
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
-        self.leaf(Value::Number(value as f64))
+        if value.unsigned_abs() <= EXACT {
+            return self.leaf(Value::Number(value as f64));
+        }
+        self.leaf(Value::Cell(&value.to_string()))
     }
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
-        self.leaf(Value::Number(value as f64))
+        if value <= EXACT {
+            return self.leaf(Value::Number(value as f64));
+        }
+        self.leaf(Value::Cell(&value.to_string()))
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
@@ -269,13 +283,13 @@ impl Line<'_> {
                     }
                 }
                 "actions" => map.next_value_seed(Part { line: self, kind: Kind::Actions })?,
-                "action" => self.chosen = map.next_value::<Option<Id<'_>>>()?.map(Id::into_text),
+                "action" => self.chosen = map.next_value::<Option<Id>>()?.map(|id| id.0),
                 "reward" => self.event.reward = map.next_value()?,
                 "probability" => self.event.probability = map.next_value()?,
                 "decision_id" => {
-                    self.event.decision_id = map.next_value::<Option<Id<'_>>>()?.map(Id::into_text);
+                    self.event.decision_id = map.next_value::<Option<Id>>()?.map(|id| id.0);
                 }
-                "time" => self.event.time = map.next_value::<Option<Id<'_>>>()?.map(Id::into_text),
+                "time" => self.event.time = map.next_value::<Option<Id>>()?.map(|id| id.0),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -298,7 +312,11 @@ impl Line<'_> {
         self.event.text.push_str(&context.text);
         let shift = |range: &Range<usize>| range.start + moved..range.end + moved;
         let fields = context.fields.iter().map(|(name, raw)| {
-            let raw = if let Raw::Text(text) = raw { Raw::Text(shift(text)) } else { raw.clone() };
+            let raw = match raw {
+                Raw::Text(text) => Raw::Text(shift(text)),
+                Raw::Cell(text) => Raw::Cell(shift(text)),
+                raw => raw.clone(),
+            };
             (shift(name), raw)
         });
         let fields: Vec<_> = fields.collect();
@@ -321,7 +339,7 @@ impl Line<'_> {
         while let Some(Key(key)) = map.next_key()? {
             match &*key {
                 "id" if action => {
-                    let id = map.next_value::<Id<'_>>()?.into_text();
+                    let Id(id) = map.next_value()?;
                     self.event.rename(&id);
                 }
                 "features" if action => map.next_value_seed(Part { line: self, kind: Kind::Features })?,

@@ -50,7 +50,8 @@ pub(super) fn told_by(events: Result<Box<dyn Events>>) -> Vec<String> {
                     }
                     Value::Truth(truth) => Some(format!("{name}={truth}")),
                     Value::Text(text) => Some(format!("{name}={text}")),
-                    Value::Missing | Value::Cell(_) => None,
+                    Value::Cell(digits) => Some(format!("{name} {digits}")),
+                    Value::Missing => None,
                 });
                 let features: Vec<String> = features.collect();
                 let paid = unless_one(&reward.to_string(), " x", event.weight);

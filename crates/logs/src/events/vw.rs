@@ -242,7 +242,7 @@ fn push_features(text: &str, event: &mut Event) -> Result<(), Problem> {
             let (name, value) = weighted("feature", feature)?;
             let value = Value::Number(weight * value);
             let pushed = if name.is_empty() {
-                event.push(&[namespace, "[", &place.to_string(), "]"], value)
+                event.push(&[namespace, dot, "[", &place.to_string(), "]"], value)
             } else {
                 event.push(&[namespace, dot, name], value)
             };
@@ -308,7 +308,7 @@ mod tests {
             fields.map(|(name, value)| format!("{name} {value:?}")).collect::<Vec<_>>().join(", ")
         };
         assert_eq!(named(&mut event.context()), "[0] Number(1.0), [1] Number(2.5)");
-        assert_eq!(named(&mut event.action(0)), "x[0] Number(3.0), x.a Number(1.0)");
+        assert_eq!(named(&mut event.action(0)), "x.[0] Number(3.0), x.a Number(1.0)");
         assert_eq!(named(&mut event.action(2)), "x.c Number(1.0)");
     }
 

@@ -103,7 +103,7 @@ impl Plain<'_> {
             "cyclic(age, 24, 2)" | "cyclic(age, 24, 1)" => {
                 let wave = |name: &'static str, of: fn(f64) -> f64, k: f64| {
                     let turn = |age: f64| of(k * age / 24.0 * std::f64::consts::TAU);
-                    (format!("cyclic(age).{name}"), self.number(row, name, turn))
+                    (format!("cyclic(age,24).{name}"), self.number(row, name, turn))
                 };
                 let all = [
                     wave("sin1", f64::sin, 1.0),
@@ -127,14 +127,16 @@ impl Plain<'_> {
                         };
                         if k == 0 { u } else { d(k - 1) - d(last - 1) }
                     };
-                    (format!("spline(age).{}", k + 1), self.number(row, names[k], value))
+                    (format!("spline(age,{}).{}", knots.len(), k + 1), self.number(row, names[k], value))
                 };
                 (0..last).map(column).collect()
             }
             hash => {
                 let (inner, buckets) = hash.strip_prefix("hash(").unwrap().rsplit_once(", ").unwrap();
                 let buckets: u32 = buckets.trim_end_matches(')').parse().unwrap();
-                let prefix = if self.hashes > 1 { inner.replace(" + ", "+") } else { String::new() };
+                let inner_text = inner.replace(" + ", "+");
+                let prefix =
+                    if self.hashes > 1 { format!("hash({inner_text},{buckets})") } else { String::new() };
                 let all = inner.split(" + ").flat_map(|term| self.term(row, term));
                 all.map(|(name, value)| (format!("{prefix}#{}", bucket(&name, buckets)), value)).collect()
             }
@@ -227,7 +229,7 @@ fn every_format_and_every_term_gives_the_sums_of_plain_rows_and_encode_gives_the
         let gaps = case % 3 == 0;
         let rows = rows(&mut dice, 60, gaps);
         let missing = if gaps { Missing::Mean } else { Missing::Refuse };
-        let mut terms: Vec<&str> = (0..1 + dice.below(5)).map(|_| TERMS[dice.below(TERMS.len())]).collect();
+        let mut terms: Vec<&str> = (0..=dice.below(5)).map(|_| TERMS[dice.below(TERMS.len())]).collect();
         // Two of one name would be one feature.
         terms.sort_unstable();
         terms.dedup();

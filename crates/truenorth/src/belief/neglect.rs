@@ -11,6 +11,13 @@
 //! is about t/d for every action, and ν is about 1; for one of a few fixed actions that has been played n times
 //! it is t/(dn), as in MOSS (Audibert and Bubeck 2009).
 //!
+//! s is small because what is known of most actions is known well enough. A share r of an action's variance may
+//! come from [new](super::news) columns, which nothing but play tells about; its own scale, up to 1, takes the place of s:
+//!
+//! ```text
+//! s_x² = s² + (1 - s²) r,     r = min(n / σ²‖x‖², 1)
+//! ```
+//!
 //! Logs can also hide the best action from a policy that believes them. So in t^(2/3) of t rounds live data
 //! alone is asked for its favourite, and if live play has neglected that action, ν > 4, it is played.
 
@@ -38,6 +45,15 @@ impl Neglect {
         let neglect = self.of(radius);
         if neglect > 1.0 { mean + radius * (1.0 + 2.0 * neglect.ln() / self.scale).sqrt() } else { ucb }
     }
+
+    /// The same where so much of the action's variance is due to new columns.
+    pub(crate) fn index_of_new(self, mean: f64, ucb: f64, new: f64) -> f64 {
+        let (radius, square) = (ucb - mean, self.scale * self.scale);
+        let deviation = radius / self.scale;
+        let share = (new / (deviation * deviation)).min(1.0);
+        let scale = (square + (1.0 - square) * share).sqrt();
+        mean + deviation * (scale * (scale + 2.0 * self.of(radius).max(1.0).ln())).sqrt()
+    }
 }
 
 /// Whether live data alone is asked in this round: in t^(2/3) of the first t rounds.
@@ -63,5 +79,19 @@ mod tests {
         // Known from a fifth of the rounds, or from ten of them.
         assert!((neglect.of(2.0 / 200f64.sqrt()) - 1.0).abs() < 0.01);
         assert!((neglect.of(2.0 / 10f64.sqrt()) - 200.0 / 11.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_new_has_full_width_and_what_is_not_the_scale() {
+        let (cautious, full) = (0.2, 1.0);
+        let of = |scale: f64| Neglect { rounds: 50.0, norm: scale * 2.0, scale };
+        for deviation in [0.01, 1.0, 3.0] {
+            let index =
+                |scale: f64, new: f64| of(scale).index_of_new(0.5, 0.5 + scale * deviation, new) - 0.5;
+            let plain = |scale: f64| of(scale).index(0.5, 0.5 + scale * deviation) - 0.5;
+            assert!((index(cautious, 0.0) - plain(cautious)).abs() < 1e-12);
+            assert!((index(cautious, deviation * deviation) - plain(full)).abs() < 1e-12);
+            assert!((index(full, 0.1) - plain(full)).abs() < 1e-12);
+        }
     }
 }

@@ -103,6 +103,11 @@ impl Units {
         (0..self.by_column.len()).filter(|&j| self.by_column[j] == 0.0).collect()
     }
 
+    /// By column; 0 where nobody has seen it.
+    pub(crate) fn by_column(&self) -> &[f64] {
+        &self.by_column
+    }
+
     /// By column; 1 where nobody has seen it, which then makes no difference.
     fn known(&self, j: usize) -> f64 {
         if self.by_column[j] > 0.0 { self.by_column[j] } else { 1.0 }

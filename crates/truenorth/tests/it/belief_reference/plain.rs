@@ -45,6 +45,8 @@ pub(super) struct Reference {
     /// Rewards at the last fit.
     fitted: usize,
     pub(super) variance: f64,
+    /// Of the logs, and the mean square of a coefficient.
+    logged: (f64, f64),
     levels: [f64; 2],
     pub(super) void: f64,
     credit: f64,
@@ -298,7 +300,8 @@ impl Reference {
             Gaussian { mean: Vector::zeros(dimension), covariance: Matrix::identity(dimension, dimension) };
         let (played, offered, missed, units) = Default::default();
         let (rounds, due, fitted, credit, levels) = Default::default();
-        let (variance, void, belief, alone, heaviest) = (1.0, 1.0, nothing.clone(), nothing, None);
+        let (variance, logged, void, belief, alone, heaviest) =
+            (1.0, (1.0, 1.0), 1.0, nothing.clone(), nothing, None);
         let mut reference = Self {
             dimension,
             logs,
@@ -309,6 +312,7 @@ impl Reference {
             due,
             fitted,
             variance,
+            logged,
             levels,
             void,
             credit,
@@ -364,6 +368,7 @@ impl Reference {
             return;
         }
         let (logged_variance, scale) = logs.evidence();
+        self.logged = (logged_variance, scale);
         if self.rounds == 0 && self.played.is_empty() {
             self.variance = logged_variance;
         }
@@ -418,9 +423,32 @@ impl Reference {
         ([mean, mean + scale * deviation, mean - scale * deviation, index], neglect)
     }
 
+    /// The exploration scale of an action: more than 0.2 as far as its variance is that of new columns, of which logs and
+    /// live data together say less than the prior.
+    fn scale(&self, belief: &Gaussian, action: &[f64]) -> f64 {
+        let squares = |rows: &[Row], j: usize| rows.iter().map(|(x, _)| x[j] * x[j]).sum::<f64>();
+        let mut new = 0.0;
+        for j in (0..self.dimension).filter(|&j| self.units[j] > 0.0 && !self.logs.is_empty()) {
+            let prior = self.logged.1 / self.units[j].powi(2);
+            let said = squares(&self.logs, j) / self.logged.0 + squares(&self.played, j) / self.variance;
+            if prior * said < 1.0 {
+                // The variance of a coefficient of that prior after so much is said of it alone.
+                new += action[j] * action[j] / (1.0 / prior + said);
+            }
+        }
+        let x = Vector::from_column_slice(action);
+        let share = if new > 0.0 { (new / x.dot(&(&belief.covariance * &x))).min(1.0) } else { 0.0 };
+        (0.04 + 0.96 * share).sqrt()
+    }
+
     pub(super) fn intervals(&self, actions: &[Vec<f64>]) -> Vec<Interval> {
         let belief = self.current(&self.belief, self.levels[0]);
-        actions.iter().map(|action| self.interval(&belief, 0.2, action).0).collect()
+        let interval = |action: &Vec<f64>| {
+            let [mean, ucb, lcb, _] = self.interval(&belief, 0.2, action).0;
+            let [.., index] = self.interval(&belief, self.scale(&belief, action), action).0;
+            [mean, ucb, lcb, index]
+        };
+        actions.iter().map(interval).collect()
     }
 
     pub(super) fn decide(&mut self, actions: &[Vec<f64>]) -> Decision {

@@ -1,0 +1,137 @@
+//! What encoders make of events.
+
+use truenorth_features::{Encoder, Error, Event, Joining, Missing, Model, Recipe, Rows, Survey, Value};
+
+fn encoder(model: &str, missing: Missing) -> Encoder {
+    let recipe = Recipe { missing, ..Recipe::without_data(model.parse().unwrap()).unwrap() };
+    Encoder::new(recipe, Vec::new(), Joining::UpTo(1000))
+}
+
+/// The features of the first action of an event, by name.
+fn named(encoder: &mut Encoder, json: &str) -> Result<Vec<String>, Error> {
+    let mut event = Event::default();
+    event.read_json(json)?;
+    let mut rows = Rows::default();
+    encoder.rows(&event, &mut rows)?;
+    let name = |feature: u32| &encoder.features()[feature as usize].name;
+    let mut named: Vec<String> =
+        rows.row(0).iter().map(|&(feature, value)| format!("{} {value}", name(feature))).collect();
+    named.sort();
+    Ok(named)
+}
+
+fn made(model: &str, json: &str) -> Vec<String> {
+    named(&mut encoder(model, Missing::Zero), json).unwrap()
+}
+
+const EVENT: &str =
+    r#"{"context":{"u":{"a":2,"b":3,"c":"x"}},"actions":[{"id":"n","p":5},{"id":"m","p":7}]}"#;
+
+#[test]
+fn a_pattern_times_itself_is_every_pair_once() {
+    assert_eq!(made("u.*:u.*", EVENT), ["u.a:u.b 6", "u.a:u.c=x 2", "u.b:u.c=x 3"]);
+    assert_eq!(made("p:u.*", EVENT), ["p:u.a 10", "p:u.b 15", "p:u.c=x 5"]);
+}
+
+#[test]
+fn what_a_term_names_a_pattern_beside_it_leaves_alone() {
+    assert_eq!(made("* + u.a", EVENT), ["p 5", "u.a 2", "u.b 3", "u.c=x 1"]);
+    let mut encoder = encoder("N(u.a) + *", Missing::Mean).with_means([("u.a".to_owned(), 4.0)].into());
+    assert_eq!(named(&mut encoder, EVENT).unwrap(), ["p 5", "u.a 2", "u.b 3", "u.c=x 1"]);
+    let without = r#"{"context":{"u":{"b":3}},"actions":[{"id":"n","p":5}]}"#;
+    assert_eq!(named(&mut encoder, without).unwrap(), ["p 5", "u.a 4", "u.b 3"]);
+}
+
+#[test]
+fn a_field_can_be_a_number_and_a_category_at_once() {
+    assert_eq!(made("p + C(*)", EVENT), ["p 5", "u.a=2 1", "u.b=3 1", "u.c=x 1"]);
+    assert_eq!(made("N(p):id + C(p)", EVENT), ["p:id=n 5", "p=5 1"]);
+}
+
+#[test]
+fn features_that_only_have_the_same_name_are_refused() {
+    let json = r#"{"context":{"a":2,"b":3,"a:b":7},"actions":[{"id":"n"}]}"#;
+    let said = named(&mut encoder("a:b + `a:b`", Missing::Zero), json).unwrap_err().to_string();
+    assert_eq!(said, "two features are called `a:b`");
+    let waves = made("cyclic(a, 24) + cyclic(a, 168)", json);
+    assert_eq!(waves.len(), 4, "{waves:?}");
+    let hashes = made("hash(a, 8) + hash(a, 10)", json);
+    assert!(hashes.iter().all(|name| name.starts_with("hash(a,")) && hashes.len() == 2, "{hashes:?}");
+    let mut survey = Survey::new(false);
+    survey.add("intercept", false, Value::Number(1.0));
+    let model: Model = "intercept".parse().unwrap();
+    let said = Recipe::meet(&model, &survey, true, Missing::Refuse).unwrap_err().to_string();
+    assert_eq!(said, "two features are called `intercept`");
+}
+
+#[test]
+fn an_action_hides_what_the_context_says_of_a_field() {
+    let json = r#"{"context":{"price":9,"s":1},"actions":[{"id":"n","price":5},{"id":"m"}]}"#;
+    let mut encoder = encoder("price + s + price:s", Missing::Zero);
+    assert_eq!(named(&mut encoder, json).unwrap(), ["price 5", "price:s 5", "s 1"]);
+    let swapped = r#"{"context":{"price":9,"s":1},"actions":[{"id":"m"},{"id":"n","price":5}]}"#;
+    assert_eq!(named(&mut encoder, swapped).unwrap(), ["price 9", "price:s 9", "s 1"]);
+}
+
+#[test]
+fn whole_numbers_keep_every_digit_as_levels() {
+    let level =
+        |user: &str| made("C(user)", &format!(r#"{{"context":{{"user":{user}}},"actions":[{{"id":"n"}}]}}"#));
+    assert_eq!(level("9007199254740993"), ["user=9007199254740993 1"]);
+    assert_eq!(level("9007199254740992"), ["user=9007199254740992 1"]);
+    assert_eq!(level("-9007199254740995"), ["user=-9007199254740995 1"]);
+}
+
+#[test]
+fn products_that_no_number_can_hold_are_refused_by_name() {
+    let json = r#"{"context":{"x":1e40,"y":1e40},"actions":[{"id":"n"}]}"#;
+    let said = named(&mut encoder("x:y", Missing::Zero), json).unwrap_err().to_string();
+    assert_eq!(said, "field `x:y` holds 1e80, but numbers must be finite and at most 1e50 in size");
+}
+
+#[test]
+fn what_is_remembered_is_bounded_and_forgetting_changes_nothing() {
+    let mut encoder = encoder("hash(user:item, 4) + N(x)", Missing::Mean);
+    let mut sets = std::collections::BTreeSet::new();
+    for row in 0..150_000_u32 {
+        encoder.clear();
+        for (field, value) in [("user", format!("u{row}")), ("item", format!("i{}", row % 7))] {
+            let slot = encoder.slot(field).unwrap();
+            encoder.put(slot, Value::Text(&value)).unwrap();
+        }
+        // The number is missing in the first rows and in the last.
+        if (1000..149_000).contains(&row) {
+            let slot = encoder.slot("x").unwrap();
+            encoder.put(slot, Value::Number(2.0)).unwrap();
+        }
+        encoder.encode().unwrap();
+        let sum: f64 = encoder.entries().iter().map(|entry| entry.1).sum();
+        assert!((sum - if encoder.gaps().is_empty() { 3.0 } else { 1.0 }).abs() < 1e-12, "row {row}: {sum}");
+        for gap in encoder.gaps() {
+            // What an earlier row referred to means the same after all that was forgotten.
+            sets.insert((gap.set, encoder.gap_names(gap.set).collect::<Vec<_>>().join(",")));
+        }
+    }
+    assert_eq!(sets.into_iter().collect::<Vec<_>>(), [(0, "x".to_owned())]);
+    assert_eq!(encoder.features().iter().filter(|feature| feature.name.starts_with('#')).count(), 4);
+}
+
+#[test]
+fn formulas_that_would_explode_are_refused_before_they_do() {
+    let sum = |letter: char| (0..5000).map(|k| format!("{letter}{k}")).collect::<Vec<_>>().join("+");
+    let said = format!("({}):({})", sum('a'), sum('b')).parse::<Model>().unwrap_err().to_string();
+    assert!(said.ends_with("there are more than 10000 terms"), "{said}");
+}
+
+#[test]
+fn ids_that_are_no_ids_are_said_in_words() {
+    let said = |json: &str| Event::default().read_json(json).unwrap_err().to_string();
+    assert_eq!(
+        said(r#"{"actions":[{"id":null}]}"#),
+        "this is not an event in JSON: invalid type: null, expected a text or a number at column 22"
+    );
+    assert_eq!(
+        said(r#"{"actions":[{"id":["a"]}]}"#),
+        "this is not an event in JSON: invalid type: sequence, expected a text or a number at column 19"
+    );
+}
