@@ -263,8 +263,7 @@ def test_levels_that_were_never_logged_join_up_to_a_limit():
 
 def test_a_new_article_that_is_the_best_is_found():
     rng = np.random.default_rng(1)
-    # At the full width; the default explores less.
-    bandit = truenorth.Bandit(truenorth.summarize(logs(), **TOLD), exploration_scale=1.0)
+    bandit = truenorth.Bandit(truenorth.summarize(logs(), **TOLD))
     found = 0
     for round in range(600):
         user, time = USERS[round % 2], TIMES[round // 2 % 2]
