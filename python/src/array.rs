@@ -39,7 +39,14 @@ impl<'py> Numbers<'py> {
     #[cold]
     fn converted<const N: usize>(name: &str, value: &Bound<'py, PyAny>, axes: [Axis; N]) -> PyResult<Self> {
         let py = value.py();
-        let array = AS_ARRAY.import(py, "numpy", "asarray")?.call1((value,))?;
+        let array = if is_sparse(value) {
+            let shape: Vec<usize> = value.getattr("shape")?.extract()?;
+            check_shape(name, &shape, axes)?;
+            check_size(name, &shape)?;
+            value.call_method0("toarray")?
+        } else {
+            AS_ARRAY.import(py, "numpy", "asarray")?.call1((value,))?
+        };
         let dtype = array.getattr("dtype")?;
         let can_cast = CAN_CAST.import(py, "numpy", "can_cast")?;
         if !can_cast.call1((&dtype, "f8", "same_kind"))?.extract::<bool>()? {
@@ -48,13 +55,7 @@ impl<'py> Numbers<'py> {
         }
         let shape: Vec<usize> = array.getattr("shape")?.extract()?;
         check_shape(name, &shape, axes)?;
-        let size = shape.iter().try_fold(1, |size: usize, &axis| size.checked_mul(axis));
-        if size.is_none_or(|size| size > MOST) {
-            return Err(PyValueError::new_err(format!(
-                "{name} has shape {}, too much to copy: give a float64 array in C order, which is read where it is",
-                listed(&shape)
-            )));
-        }
+        check_size(name, &shape)?;
         let array = CONTIGUOUS.import(py, "numpy", "ascontiguousarray")?.call1((array, "f8"))?;
         Self::borrowed(name, array.cast::<PyArrayDyn<f64>>()?)
     }
@@ -75,6 +76,23 @@ impl<'py> Numbers<'py> {
 static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CAN_CAST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CONTIGUOUS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// Whether it is a matrix of SciPy that holds only what is not 0.
+fn is_sparse(value: &Bound<'_, PyAny>) -> bool {
+    let module = value.get_type().module();
+    module.is_ok_and(|module| module.to_str().is_ok_and(|module| module.starts_with("scipy.sparse")))
+}
+
+fn check_size(name: &str, shape: &[usize]) -> PyResult<()> {
+    let size = shape.iter().try_fold(1, |size: usize, &axis| size.checked_mul(axis));
+    if size.is_some_and(|size| size <= MOST) {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "{name} has shape {}, too much to copy: give a float64 array in C order, which is read where it is",
+        listed(shape)
+    )))
+}
 
 fn listed(axes: &[impl ToString]) -> String {
     match axes {

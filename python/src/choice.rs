@@ -95,6 +95,15 @@ pub(crate) fn decision_of(value: &Bound<'_, PyAny>) -> PyResult<Decision> {
 /// Branches by the numbers that stand for them in arrays; `truenorth._decisions` has the names in this order.
 const BRANCHES: [Branch; 4] = [Branch::Online, Branch::Pooled, Branch::Warm, Branch::Offline];
 
+/// A branch's name, which is known.
+pub(crate) fn branch_named(branch: &str) -> PyResult<&'static str> {
+    let names = BRANCHES.map(Branch::name);
+    names.into_iter().find(|known| *known == branch).ok_or_else(|| {
+        let known = names.join(", ");
+        PyValueError::new_err(format!("`branch` must be one of {known}, but is {branch:?}"))
+    })
+}
+
 /// The number that stands for a branch in arrays.
 pub(crate) fn code(branch: Branch) -> u8 {
     (0..).zip(BRANCHES).find(|(_, known)| *known == branch).map_or(0, |(code, _)| code)
@@ -117,11 +126,7 @@ impl Choice {
         candidates: usize,
         conflicts: usize,
     ) -> PyResult<Self> {
-        let names = BRANCHES.map(Branch::name);
-        let branch = names.into_iter().find(|known| *known == branch).ok_or_else(|| {
-            let known = names.join(", ");
-            PyValueError::new_err(format!("`branch` must be one of {known}, but is {branch:?}"))
-        })?;
+        let branch = branch_named(branch)?;
         let Decision { round, layer } = decision_of(decision)?;
         let features = Numbers::of("features", features, [Axis::Any("d")])?.slice().into();
         Ok(Self { action, ucb, lcb, mean, branch, propensity, candidates, conflicts, round, layer, features })

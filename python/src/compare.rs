@@ -47,10 +47,12 @@ impl Data<'_> {
 
 /// Compares on files and tables.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they are handed on")]
 pub(crate) fn compare_tables(
     py: Python<'_>,
     offline: Option<Data<'_>>,
     online: Data<'_>,
+    model: Option<&str>,
     features: &str,
     reward: &str,
     round: &str,
@@ -58,7 +60,7 @@ pub(crate) fn compare_tables(
 ) -> Result<String> {
     let offline = offline.map(|data| data.source("offline")).transpose()?;
     let online = online.source("online")?;
-    play(py, || Contest::read(Columns { features, reward, round }, offline, online), told)
+    play(py, || Contest::read(Columns { features, model, reward, round }, offline, online), told)
 }
 
 /// Compares on arrays: rounds of the same number of actions.
@@ -87,7 +89,8 @@ pub(crate) fn compare_rows(
     play(py, || Contest::new(offline.as_ref(), &online), told)
 }
 
-/// `compare --json`; the rounds of the curves, and a curve for each policy; what each learned about each feature.
+/// `compare --json`; the rounds of the curves, and a curve for each policy; what each learned about each feature, and the
+/// names of these.
 fn play(
     py: Python<'_>,
     contest: impl FnOnce() -> truenorth_app::Result<Contest> + Send,
@@ -112,5 +115,5 @@ fn play(
     let found = unless_interrupted(py, threads, |work| contest.play(&entries, told.seeds, work))?;
     let curves: Vec<_> = found.policies.iter().map(|policy| &policy.curve).collect();
     let learned: Vec<_> = found.policies.iter().map(|policy| &policy.features).collect();
-    Ok(json(&(&found, &found.points, curves, learned))?)
+    Ok(json(&(&found, &found.points, curves, learned, &contest.names))?)
 }

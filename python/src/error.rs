@@ -4,9 +4,11 @@ use std::io;
 use std::path::Path;
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
-use pyo3::{PyErr, PyResult};
+use pyo3::{PyErr, PyResult, Python};
 use truenorth_app::Error;
 use truenorth_logs::Problem;
+
+use crate::array::python;
 
 /// Anything that can go wrong below Python.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +21,8 @@ pub(crate) enum Failure {
     Logs(#[from] truenorth_logs::Error),
     #[error("{0}")]
     Work(#[from] Error),
+    #[error("{0}")]
+    Bandit(#[from] truenorth_bandit::Error),
     #[error("{0}")]
     Drawing(#[from] truenorth_report::Error),
 }
@@ -36,7 +40,8 @@ impl From<Failure> for PyErr {
             },
             Failure::Work(Error::File { path, error }) => os_error(&path, &error),
             Failure::Work(Error::Merge { problem, .. }) => refused(&problem),
-            Failure::Work(Error::NoReward) => PyTypeError::new_err(sentence),
+            Failure::Bandit(error) | Failure::Work(Error::Bandit(error)) => coded(&sentence, error.code()),
+            Failure::Work(Error::NoReward | Error::ModelAndColumns) => PyTypeError::new_err(sentence),
             Failure::Drawing(_)
             | Failure::Work(Error::Threads(_) | Error::Interrupted { .. } | Error::Write { .. }) => {
                 PyRuntimeError::new_err(sentence)
@@ -44,6 +49,19 @@ impl From<Failure> for PyErr {
             Failure::Core(_) | Failure::Work(_) => PyValueError::new_err(sentence),
         }
     }
+}
+
+/// A bandit's error has the code that programs act on.
+pub(crate) fn coded(sentence: &str, code: &str) -> PyErr {
+    Python::attach(|py| {
+        python(py, "truenorth._errors", "BanditError", (sentence, code))
+            .map_or_else(|error| error, PyErr::from_value)
+    })
+}
+
+/// What is wrong with an event, as a bandit would say it.
+pub(crate) fn bandit_error(error: truenorth_features::Error) -> truenorth_bandit::Error {
+    error.into()
 }
 
 /// A value that cannot be.

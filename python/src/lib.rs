@@ -5,11 +5,13 @@
 
 mod array;
 mod audit;
+mod bandit;
 mod certificate;
 mod choice;
 mod compare;
 mod draw;
 mod error;
+mod event;
 mod experiment;
 mod explain;
 mod interrupt;
@@ -26,6 +28,7 @@ mod _native {
     #[pymodule_export]
     use super::{
         audit::Audit,
+        bandit::{Bandit, BanditChoice},
         certificate::Certificate,
         choice::Choice,
         compare::{compare_rows, compare_tables},

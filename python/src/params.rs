@@ -6,26 +6,156 @@ use pyo3::types::PyDict;
 use serde::de::value::{Error as Unknown, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
 use serde_json::Value;
-use truenorth::{Certificate as Told, Explore, Policy};
+use truenorth::{Certificate as Fixed, Explore, Method, Policy, Preset, Schedule, Settings};
+use truenorth_features::nearest;
 use truenorth_sim::switches::{Certification, Switches};
 
 use crate::certificate::Certificate;
-use crate::error::refused;
+use crate::error::{Result, refused};
+
+macro_rules! keywords {
+    ($($name:ident: $kind:ty,)*) => {
+        /// What a policy is told, by keywords.
+        #[derive(Default)]
+        pub(crate) struct Told<'py> {
+            $(pub(crate) $name: Option<$kind>,)*
+        }
+
+        /// All of its names.
+        const SETTINGS: &[&str] = &[$(stringify!($name)),*];
+
+        impl<'py> Told<'py> {
+            /// From a dictionary that has no other names.
+            pub(crate) fn of(told: &Bound<'py, PyDict>) -> PyResult<Self> {
+                Ok(Self { $($name: given(told, stringify!($name), |value| value.extract().map_err(Into::into))?,)* })
+            }
+        }
+    };
+}
+
+keywords! {
+    horizon: u64,
+    noise: f64,
+    norm_bound: f64,
+    ridge: f64,
+    delta: f64,
+    schedule: String,
+    layering: String,
+    branches: String,
+    pooling: String,
+    certificate: Bound<'py, PyAny>,
+    width: String,
+    explore: Bound<'py, PyAny>,
+    seed: u64,
+    exploration_scale: f64,
+    discount: f64,
+    season: u64,
+    half_life: f64,
+}
+
+/// A keyword's value, if it has one.
+fn given<'py, T>(
+    told: &Bound<'py, PyDict>,
+    name: &str,
+    read: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Option<T>> {
+    let value = told.get_item(name)?.filter(|value| !value.is_none());
+    let wrong = |value: &Bound<'py, PyAny>, error: PyErr| {
+        PyTypeError::new_err(format!("`{name}` cannot be {}: {}", value.get_type(), error.value(told.py())))
+    };
+    value.map(|value| read(&value).map_err(|error| wrong(&value, error))).transpose()
+}
+
+impl Told<'_> {
+    /// What is to be done with the settings of a policy of this preset.
+    pub(crate) fn settings(self, preset: &str) -> Result<impl FnOnce(Settings) -> Settings + use<>> {
+        let preset = self::preset(preset)?;
+        let mut words = Switches::from(preset.method());
+        switch("layering", self.layering.as_deref(), &mut words.layering)?;
+        switch("branches", self.branches.as_deref(), &mut words.branches)?;
+        switch("pooling", self.pooling.as_deref(), &mut words.pooling)?;
+        let mut fixed = None;
+        if let Some(value) = &self.certificate {
+            (words.certificate, fixed) = certificate(value)?;
+        }
+        switch("width", self.width.as_deref(), &mut words.width)?;
+        if let Some(value) = &self.explore {
+            words.explore = explore(value)?;
+        }
+        let method: Method = words.try_into()?;
+        let mut kind = Schedule::Anytime;
+        switch("schedule", self.schedule.as_deref(), &mut kind)?;
+        let schedule = self.schedule.map(|_| kind);
+        let Self { horizon, noise, norm_bound, ridge, delta, seed, discount, season, half_life, .. } = self;
+        let scale = self.exploration_scale.unwrap_or(preset.exploration_scale());
+        Ok(move |settings: Settings| {
+            let mut settings = settings
+                .method(method)
+                .certificate(fixed)
+                .horizon(horizon)
+                .noise(noise)
+                .norm_bound(norm_bound)
+                .ridge(ridge)
+                .schedule(schedule)
+                .exploration_scale(scale)
+                .season(season)
+                .half_life(half_life)
+                .seed(seed.unwrap_or(0));
+            if let Some(delta) = delta {
+                settings = settings.delta(delta);
+            }
+            if let Some(discount) = discount {
+                settings = settings.discount(discount);
+            }
+            settings
+        })
+    }
+}
+
+/// A preset by its name.
+fn preset(name: &str) -> Result<Preset> {
+    let known = |error: truenorth::Error| refused(&format!("{error}{}", meant(name, Preset::names())));
+    Ok(name.parse().map_err(known)?)
+}
+
+/// What may have been meant, at the end of a sentence.
+fn meant<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, names).map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
+}
+
+/// Refuses keywords that a policy does not have.
+pub(crate) fn check_names(who: &str, told: &Bound<'_, PyDict>, own: &[&'static str]) -> PyResult<()> {
+    for name in told.keys() {
+        let name: String = name.extract()?;
+        let known = || own.iter().chain(SETTINGS).copied();
+        if !known().any(|known| known == name) {
+            let hint = match meant(&name, known()) {
+                none if none.is_empty() => {
+                    format!("; the names are {}", known().collect::<Vec<_>>().join(", "))
+                }
+                hint => hint,
+            };
+            return Err(PyTypeError::new_err(format!("{who} has no parameter {name:?}{hint}")));
+        }
+    }
+    Ok(())
+}
 
 /// Sets a switch by the name that commands and files use, if one is given.
-pub(crate) fn switch<T: DeserializeOwned>(name: &str, text: Option<&str>, value: &mut T) -> PyResult<()> {
+fn switch<T: DeserializeOwned>(name: &str, text: Option<&str>, value: &mut T) -> PyResult<()> {
     let Some(text) = text else { return Ok(()) };
     let named: StrDeserializer<'_, Unknown> = text.into_deserializer();
     *value = T::deserialize(named).map_err(|error| {
         let sentence = error.to_string();
         let known = sentence.split_once(", expected ").map_or(&*sentence, |(_, known)| known);
-        PyValueError::new_err(format!("`{name}` must be {known}, but is {text:?}"))
+        let hint = meant(text, known.split('`').skip(1).step_by(2));
+        PyValueError::new_err(format!("`{name}` must be {known}, but is {text:?}{hint}"))
     })?;
     Ok(())
 }
 
 /// `ucb`, `sampling`, or the share of rounds in which any action is played.
-pub(crate) fn explore(value: &Bound<'_, PyAny>) -> PyResult<Explore> {
+fn explore(value: &Bound<'_, PyAny>) -> PyResult<Explore> {
     if let Ok(epsilon) = value.extract::<f64>() {
         return Ok(Explore::Epsilon(epsilon));
     }
@@ -40,7 +170,7 @@ pub(crate) fn explore(value: &Bound<'_, PyAny>) -> PyResult<Explore> {
 }
 
 /// A certificate, `none`, `adaptive`, `learned`, or the rounds at which a learned one starts its epochs.
-pub(crate) fn certificate(value: &Bound<'_, PyAny>) -> PyResult<(Certification, Option<Told>)> {
+fn certificate(value: &Bound<'_, PyAny>) -> PyResult<(Certification, Option<Fixed>)> {
     if let Ok(fixed) = value.cast::<Certificate>() {
         return Ok((Certification::Told, Some(fixed.get().inner.clone())));
     }

@@ -2,22 +2,24 @@
 #![expect(non_snake_case, reason = "X, as in every library of Python that learns")]
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use numpy::PyArray1;
+use numpy::{PyArray1, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
-use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
-use truenorth::{Actions, Decision, Observation, Preset, Schedule};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
+use truenorth::frame::{Magic, framed, unframed};
+use truenorth::{Actions, Decision, Observation};
 use truenorth_app::Error;
-use truenorth_sim::switches::Switches;
+use truenorth_features::nearest;
 
 use crate::array::{Axis, Numbers, python};
 use crate::certificate::Certificate;
 use crate::choice::{Choice, columns, decision_of, matrix};
-use crate::error::Result;
-use crate::summary::Summary;
+use crate::error::{Result, refused};
+use crate::summary::Logs;
 use crate::{explain, params};
 
 /// Multiplications of a decision from which on other threads of Python may run meanwhile.
@@ -54,8 +56,10 @@ pub(crate) const MOST_FEATURES: usize = 5_000;
 ///     Rounds after which all that is known becomes the logs of a new season: see `renew`.
 /// half_life : float, optional
 ///     Rounds after which a live reward counts half, for a world that moves slowly.
-/// offline : Summary, optional
-///     The logs, as `truenorth.summarize` sums them up. Actions are described in the units of the logs.
+/// offline : Summary or path, optional
+///     The logs, as `truenorth.summarize` sums them up, or their file. Actions are described in the units of the logs. The
+///     policy knows the names of its features then: data frames are matched by name, whatever the order of their columns,
+///     and arrays by their order.
 ///
 /// Notes
 /// -----
@@ -76,12 +80,24 @@ pub(crate) const MOST_FEATURES: usize = 5_000;
 #[pyclass(frozen, module = "truenorth", skip_from_py_object)]
 pub(crate) struct Policy {
     pub(crate) inner: Mutex<truenorth::Policy>,
-    pub(crate) dimension: usize,
+    /// That of the policy, which is behind the lock and may grow.
+    dimension: AtomicUsize,
+    /// Names of the features, if they have any.
+    names: Mutex<Option<Arc<[String]>>>,
 }
 
 impl Policy {
-    fn of(inner: truenorth::Policy) -> Self {
-        Self { dimension: inner.dimension(), inner: Mutex::new(inner) }
+    pub(crate) fn of(inner: truenorth::Policy, names: Option<Vec<String>>) -> Self {
+        let dimension = AtomicUsize::new(inner.dimension());
+        Self { dimension, inner: Mutex::new(inner), names: Mutex::new(names.map(Into::into)) }
+    }
+
+    pub(crate) fn dimension(&self) -> usize {
+        self.dimension.load(Ordering::Relaxed)
+    }
+
+    fn names(&self) -> Option<Arc<[String]>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// An error never leaves a policy half changed, so that a poisoned lock hides nothing.
@@ -90,7 +106,24 @@ impl Policy {
     }
 
     fn actions<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Numbers<'py>> {
-        Numbers::of("X", value, [Axis::Any("K"), Axis::Exactly(self.dimension)])
+        self.numbers("X", value, [Axis::Any("K"), Axis::Exactly(self.dimension())])
+    }
+
+    /// Numbers of an array by their order, and of a data frame by the names of its columns, if the policy knows names.
+    fn numbers<'py, const N: usize>(
+        &self,
+        name: &str,
+        value: &Bound<'py, PyAny>,
+        axes: [Axis; N],
+    ) -> PyResult<Numbers<'py>> {
+        if !value.is_instance_of::<PyUntypedArray>()
+            && let Some(names) = self.names()
+        {
+            let names = PyList::new(value.py(), names.iter())?;
+            let matched = python(value.py(), "truenorth._frames", "matched", (value, names))?;
+            return Numbers::of(name, &matched, axes);
+        }
+        Numbers::of(name, value, axes)
     }
 }
 
@@ -110,22 +143,25 @@ impl Policy {
         norm_bound: Option<f64>,
         ridge: Option<f64>,
         delta: Option<f64>,
-        schedule: Option<&str>,
-        layering: Option<&str>,
-        branches: Option<&str>,
-        pooling: Option<&str>,
-        certificate: Option<&Bound<'_, PyAny>>,
-        width: Option<&str>,
-        explore: Option<&Bound<'_, PyAny>>,
+        schedule: Option<String>,
+        layering: Option<String>,
+        branches: Option<String>,
+        pooling: Option<String>,
+        certificate: Option<Bound<'_, PyAny>>,
+        width: Option<String>,
+        explore: Option<Bound<'_, PyAny>>,
         seed: Option<u64>,
         exploration_scale: Option<f64>,
         discount: Option<f64>,
         season: Option<u64>,
         half_life: Option<f64>,
-        offline: Option<&Bound<'_, Summary>>,
+        offline: Option<Logs<'_>>,
     ) -> Result<Self> {
-        let preset: Preset = preset.parse()?;
-        let logs = offline.map(|summary| summary.get().inner.unscaled_statistic()).transpose()?;
+        let logs = offline.map(Logs::summary).transpose()?;
+        let (logs, names) = match logs {
+            Some(summary) => (Some(summary.unscaled_statistic()?), Some(summary.names())),
+            None => (None, None),
+        };
         let dimension = dimension.or_else(|| logs.as_ref().map(truenorth::RidgeStatistic::dimension));
         let Some(dimension) = dimension else {
             return Err(PyTypeError::new_err("`dimension` is needed where there is no `offline`").into());
@@ -134,43 +170,30 @@ impl Policy {
             let sentence = format!("`dimension` must be at most {MOST_FEATURES}, but is {dimension}");
             return Err(PyValueError::new_err(sentence).into());
         }
-        let mut words = Switches::from(preset.method());
-        params::switch("layering", layering, &mut words.layering)?;
-        params::switch("branches", branches, &mut words.branches)?;
-        params::switch("pooling", pooling, &mut words.pooling)?;
-        let mut told = None;
-        if let Some(value) = certificate {
-            (words.certificate, told) = params::certificate(value)?;
-        }
-        params::switch("width", width, &mut words.width)?;
-        if let Some(value) = explore {
-            words.explore = params::explore(value)?;
-        }
-        let method = words.try_into()?;
-        let mut kind = Schedule::Anytime;
-        params::switch("schedule", schedule, &mut kind)?;
-        let mut settings = truenorth::Policy::builder(dimension)
-            .method(method)
-            .certificate(told)
-            .horizon(horizon)
-            .noise(noise)
-            .norm_bound(norm_bound)
-            .ridge(ridge)
-            .schedule(schedule.map(|_| kind))
-            .exploration_scale(exploration_scale.unwrap_or(preset.exploration_scale()))
-            .season(season)
-            .half_life(half_life)
-            .seed(seed.unwrap_or(0));
-        if let Some(delta) = delta {
-            settings = settings.delta(delta);
-        }
-        if let Some(discount) = discount {
-            settings = settings.discount(discount);
-        }
+        let told = params::Told {
+            horizon,
+            noise,
+            norm_bound,
+            ridge,
+            delta,
+            schedule,
+            layering,
+            branches,
+            pooling,
+            certificate,
+            width,
+            explore,
+            seed,
+            exploration_scale,
+            discount,
+            season,
+            half_life,
+        };
+        let mut settings = told.settings(preset)?(truenorth::Policy::builder(dimension));
         if let Some(logs) = logs {
             settings = settings.logs(logs);
         }
-        Ok(Self::of(settings.build()?))
+        Ok(Self::of(settings.build()?, names))
     }
 
     /// Chooses one of the rows of ``X``, a (K, d) array of features.
@@ -187,10 +210,10 @@ impl Policy {
         let numbers = self.actions(X)?;
         let features = numbers.slice();
         let decide = |policy: &mut truenorth::Policy| -> Result<Choice> {
-            let actions = Actions::new(features, self.dimension)?;
+            let actions = Actions::new(features, self.dimension())?;
             Ok(Choice::of(policy.choose(actions)?, &actions))
         };
-        if features.len().saturating_mul(self.dimension) < LONG {
+        if features.len().saturating_mul(self.dimension()) < LONG {
             decide(&mut self.lock(py))
         } else {
             py.detach(|| decide(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner)))
@@ -228,7 +251,7 @@ impl Policy {
             |features: &[f64]| Ok(self.lock(py).learn(Observation { decision, features, reward })?);
         match (features, made) {
             (Some(features), _) => {
-                observed(Numbers::of("features", features, [Axis::Exactly(self.dimension)])?.slice())
+                observed(self.numbers("features", features, [Axis::Exactly(self.dimension())])?.slice())
             }
             (None, Some(made)) => observed(&made.features),
             (None, None) => Err(PyTypeError::new_err("`features` are needed beside a decision").into()),
@@ -260,8 +283,8 @@ impl Policy {
         let Some(features) = features.or(own.as_ref()) else {
             return Err(PyTypeError::new_err("`features` are needed beside decisions"));
         };
-        let axes = [Axis::Exactly(decisions.len()), Axis::Exactly(self.dimension)];
-        let features = Numbers::of("features", features, axes)?;
+        let axes = [Axis::Exactly(decisions.len()), Axis::Exactly(self.dimension())];
+        let features = self.numbers("features", features, axes)?;
         if count != decisions.len() {
             let sentence = format!("there are {} decisions, but {count} rewards", decisions.len());
             return Err(PyValueError::new_err(sentence));
@@ -271,7 +294,7 @@ impl Policy {
             let (round, layer) = decisions[place];
             policy.learn(Observation {
                 decision: Decision { round, layer },
-                features: &features[place * self.dimension..][..self.dimension],
+                features: &features[place * self.dimension()..][..self.dimension()],
                 reward: rewards[place],
             })
         })
@@ -286,17 +309,17 @@ impl Policy {
     fn choose_many<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = X.py();
         let numbers = self.rounds(X)?;
-        let (all, width) = (numbers.slice(), numbers.shape()[1] * self.dimension);
+        let (all, width) = (numbers.slice(), numbers.shape()[1] * self.dimension());
         let (mut choices, mut chosen) = (Vec::new(), Vec::new());
         self.through(py, numbers.shape()[0], |policy, place| {
-            let actions = Actions::new(&all[place * width..][..width], self.dimension)?;
+            let actions = Actions::new(&all[place * width..][..width], self.dimension())?;
             let choice = policy.choose(actions)?;
             chosen.extend_from_slice(actions.row(choice.action));
             choices.push(choice);
             Ok(())
         })?;
         let mut fields = columns(py, &choices);
-        fields.push(matrix(py, chosen, self.dimension)?.into_any());
+        fields.push(matrix(py, chosen, self.dimension())?.into_any());
         python(py, "truenorth._decisions", "Choices", PyTuple::new(py, fields)?)
     }
 
@@ -318,10 +341,10 @@ impl Policy {
         let numbers = self.rounds(X)?;
         let &[rounds, actions, _] = numbers.shape() else { unreachable!("three axes were checked") };
         let rewards = Numbers::of("rewards", rewards, [Axis::Exactly(rounds), Axis::Exactly(actions)])?;
-        let (all, paid, width) = (numbers.slice(), rewards.slice(), actions * self.dimension);
+        let (all, paid, width) = (numbers.slice(), rewards.slice(), actions * self.dimension());
         let (mut choices, mut earned) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
         self.through(py, rounds, |policy, place| {
-            let offered = Actions::new(&all[place * width..][..width], self.dimension)?;
+            let offered = Actions::new(&all[place * width..][..width], self.dimension())?;
             let choice = policy.choose(offered)?;
             let reward = paid[place * actions + choice.action];
             if !reward.is_nan() {
@@ -346,7 +369,7 @@ impl Policy {
     fn intervals<'py>(&self, X: &Bound<'py, PyAny>, layer: u32) -> Result<Bound<'py, PyAny>> {
         let numbers = self.actions(X)?;
         let policy = self.lock(X.py());
-        let actions = Actions::new(numbers.slice(), self.dimension)?;
+        let actions = Actions::new(numbers.slice(), self.dimension())?;
         let found = policy.intervals(layer, actions)?;
         drop(policy);
         Ok(explain::intervals(X.py(), &found)?)
@@ -355,7 +378,7 @@ impl Policy {
     /// Chooses an action, and tells why; the same decision as `choose` makes.
     fn choose_explained<'py>(&self, X: &Bound<'py, PyAny>) -> Result<(Choice, Bound<'py, PyAny>)> {
         let numbers = self.actions(X)?;
-        let actions = Actions::new(numbers.slice(), self.dimension)?;
+        let actions = Actions::new(numbers.slice(), self.dimension())?;
         let (inner, story) = self.lock(X.py()).choose_explained(actions)?;
         Ok((Choice::of(inner, &actions), explain::explanation(X.py(), &story)?))
     }
@@ -363,7 +386,7 @@ impl Policy {
     /// Why the next decision would be what it would be. Nothing changes.
     fn explain<'py>(&self, X: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let numbers = self.actions(X)?;
-        let actions = Actions::new(numbers.slice(), self.dimension)?;
+        let actions = Actions::new(numbers.slice(), self.dimension())?;
         let mut copy = self.lock(X.py()).clone();
         let (_, story) = copy.choose_explained(actions)?;
         Ok(explain::explanation(X.py(), &story)?)
@@ -384,15 +407,130 @@ impl Policy {
         Ok(py.detach(|| self.inner.lock().unwrap_or_else(PoisonError::into_inner).renew())?)
     }
 
-    /// What has been learned about each feature: estimate, coverage, drift, stderr, trust.
-    #[getter]
-    fn features<'py>(&self, py: Python<'py>) -> Result<Vec<Bound<'py, PyAny>>> {
-        let views = self.lock(py).features()?;
-        let view = |view: truenorth::FeatureView| {
-            let fields = (view.estimate, view.coverage, view.drift, view.stderr, view.trust);
-            python(py, "truenorth._decisions", "FeatureView", fields)
+    /// Adds features, up to this number of them: the new ones come last, and nothing is known of them.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import truenorth
+    /// >>> policy = truenorth.Policy(dimension=2)
+    /// >>> policy.grow(3)
+    /// >>> policy.choose([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).action, policy.dimension
+    /// (0, 3)
+    #[pyo3(signature = (dimension, names=None))]
+    fn grow(&self, py: Python<'_>, dimension: usize, names: Option<Vec<String>>) -> Result<()> {
+        if dimension > MOST_FEATURES {
+            let sentence = format!("`dimension` must be at most {MOST_FEATURES}, but is {dimension}");
+            return Err(PyValueError::new_err(sentence).into());
+        }
+        let mut policy = self.lock(py);
+        let before = policy.dimension();
+        let more = dimension.saturating_sub(before);
+        let known = self.names();
+        if let Some(new) = &names
+            && (known.is_none() || new.len() != more)
+        {
+            let sentence = match known {
+                None => "`names` go with a policy whose features have names".to_owned(),
+                Some(_) => format!("`names` must be {more}, one for each new feature, but are {}", new.len()),
+            };
+            return Err(PyValueError::new_err(sentence).into());
+        }
+        let new =
+            names.unwrap_or_else(|| (before..dimension).map(|place| format!("x{}", place + 1)).collect());
+        let before = known.iter().flat_map(|known| known.iter());
+        let twice = |(place, name): &(usize, &String)| {
+            before.clone().chain(&new[..*place]).any(|other| other == *name)
         };
-        Ok(views.into_iter().map(view).collect::<PyResult<_>>()?)
+        if let Some((_, name)) = new.iter().enumerate().find(twice) {
+            return Err(PyValueError::new_err(format!("there is a feature `{name}` already")).into());
+        }
+        policy.grow(dimension)?;
+        self.dimension.store(dimension, Ordering::Relaxed);
+        let grown = known.map(|known| known.iter().cloned().chain(new).collect());
+        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = grown;
+        Ok(())
+    }
+
+    /// Learns a row that this policy did not decide, as live data: of a pilot, or of another policy in the same world.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import truenorth
+    /// >>> policy = truenorth.Policy(dimension=2)
+    /// >>> policy.learn_row([0.0, 1.0], 0.4)
+    /// >>> policy.counts.rounds, policy.counts.rewards
+    /// (0, 1)
+    fn learn_row(&self, py: Python<'_>, x: &Bound<'_, PyAny>, reward: f64) -> Result<()> {
+        let features = self.numbers("x", x, [Axis::Exactly(self.dimension())])?;
+        Ok(self.lock(py).learn_row(features.slice(), reward)?)
+    }
+
+    /// Learns many rows that this policy did not decide, or none of them if one is refused.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : (n, d) array or frame
+    ///     Features of the actions that were played.
+    /// y : (n,) array
+    ///     What they paid.
+    ///
+    /// Returns
+    /// -------
+    /// Policy
+    ///     Itself.
+    fn partial_fit<'py>(
+        slf: &Bound<'py, Self>,
+        X: &Bound<'py, PyAny>,
+        y: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let (policy, width) = (slf.get(), slf.get().dimension());
+        let rows = policy.numbers("X", X, [Axis::Any("n"), Axis::Exactly(width)])?;
+        let rewards = Numbers::of("y", y, [Axis::Exactly(rows.shape()[0])])?;
+        let (rows, rewards) = (rows.slice(), rewards.slice());
+        policy.through(slf.py(), rewards.len(), |policy, place| {
+            policy.learn_row(&rows[place * width..][..width], rewards[place])
+        })?;
+        Ok(slf.clone())
+    }
+
+    /// Adds logs, a `Summary` or its file. Where the policy knows names, features are matched by these.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, truenorth
+    /// >>> logs = truenorth.summarize(np.eye(2), [1.0, 2.0], names=["price", "age"])
+    /// >>> policy = truenorth.Policy(offline=logs)
+    /// >>> policy.add_logs(logs)
+    /// >>> policy
+    /// Policy(dimension=2, features=[price, age], logged rows=4, rounds=0, rewards=0)
+    fn add_logs(&self, py: Python<'_>, logs: Logs<'_>) -> Result<()> {
+        let summary = logs.summary()?;
+        let mut more = summary.unscaled_statistic()?;
+        if let Some(names) = self.names() {
+            let place = |name: String| {
+                names.iter().position(|known| *known == name).ok_or_else(|| {
+                    let hint = nearest(&name, names.iter().map(String::as_str));
+                    let hint = hint.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                    PyValueError::new_err(format!("the policy has no feature `{name}`{hint}"))
+                })
+            };
+            let places = summary.names().into_iter().map(place).collect::<PyResult<Vec<usize>>>()?;
+            more = more.placed(&places, names.len())?;
+        }
+        Ok(py.detach(|| self.inner.lock().unwrap_or_else(PoisonError::into_inner).add_logs(&more))?)
+    }
+
+    /// What has been learned about each feature: name, estimate, coverage, drift, stderr, trust. A list, and a table.
+    #[getter]
+    fn features<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        let views = self.lock(py).features()?;
+        Ok(features(py, self.names().as_deref(), views)?)
+    }
+
+    /// Names of the features, if they have any.
+    #[getter(names)]
+    fn python_names(&self) -> Option<Vec<String>> {
+        self.names().map(|names| names.to_vec())
     }
 
     /// What has been done so far: rounds, rewards, conflicts, informed rounds, and what of the budget was spent.
@@ -411,9 +549,9 @@ impl Policy {
     }
 
     /// Number of features.
-    #[getter]
-    fn dimension(&self) -> usize {
-        self.dimension
+    #[getter(dimension)]
+    fn python_dimension(&self) -> usize {
+        self.dimension()
     }
 
     /// Standard deviation of the noise in force, told or estimated.
@@ -452,41 +590,39 @@ impl Policy {
         self.lock(py).last_layer()
     }
 
-    /// The whole state, to be continued by `from_bytes`.
+    /// The whole state, to be continued by `from_bytes`; behind it, the names of the features, if they have any.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.lock(py).to_bytes())
+        PyBytes::new(py, &self.bytes(py))
     }
 
     /// Continues from what `to_bytes` gave, bit for bit.
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, data: &[u8]) -> Result<Self> {
-        Ok(Self::of(truenorth::Policy::from_bytes(data)?))
+        Ok(Self::restored(data)?)
     }
 
     /// Writes the whole state to a file, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> Result<()> {
-        let bytes = self.lock(py).to_bytes();
-        Ok(truenorth_logs::write_whole(&path, &bytes).map_err(Error::file(&path))?)
+        Ok(truenorth_logs::write_whole(&path, &self.bytes(py)).map_err(Error::file(&path))?)
     }
 
     /// Continues from a file.
     #[classmethod]
-    fn load(_class: &Bound<'_, PyType>, path: PathBuf) -> Result<Self> {
+    fn load(class: &Bound<'_, PyType>, path: PathBuf) -> Result<Self> {
         let bytes = std::fs::read(&path).map_err(Error::file(&path))?;
-        let wrong = |error| Error::input(path.display(), error);
-        Ok(Self::of(truenorth::Policy::from_bytes(&bytes).map_err(wrong)?))
+        Ok(Self::restored(&bytes).map_err(|error| Error::input(path.display(), error.value(class.py())))?)
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> bool {
         let Ok(other) = other.cast::<Self>() else { return false };
         // One after the other: a policy may be compared with itself.
-        let mine = self.lock(py).to_bytes();
-        let theirs = other.get().lock(py).to_bytes();
+        let mine = self.bytes(py);
+        let theirs = other.get().bytes(py);
         mine == theirs
     }
 
     fn __copy__(&self, py: Python<'_>) -> Self {
-        Self::of(self.lock(py).clone())
+        Self::of(self.lock(py).clone(), self.names().map(|names| names.to_vec()))
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
@@ -502,12 +638,78 @@ impl Policy {
     fn __repr__(&self, py: Python<'_>) -> String {
         let policy = self.lock(py);
         let counts = policy.counts();
+        let names = self.names().map_or_else(String::new, |names| format!(", features=[{}]", few(&names)));
         format!(
-            "Policy(dimension={}, logged rows={}, rounds={}, rewards={})",
+            "Policy(dimension={}{names}, logged rows={}, rounds={}, rewards={})",
             policy.dimension(),
             policy.logs().count(),
             counts.rounds,
             counts.rewards
         )
+    }
+}
+
+/// The first of many names.
+pub(crate) fn few(names: &[String]) -> String {
+    const MOST: usize = 6;
+    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST { shown + ", ..." } else { shown }
+}
+
+/// What was learned about features, as the class of the Python part.
+pub(crate) fn features<'py>(
+    py: Python<'py>,
+    names: Option<&[String]>,
+    views: Vec<truenorth::FeatureView>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let name = |place: usize| {
+        names.and_then(|names| names.get(place).cloned()).unwrap_or_else(|| format!("x{}", place + 1))
+    };
+    let view = |(place, view): (usize, truenorth::FeatureView)| {
+        (name(place), view.estimate, view.coverage, view.drift, view.stderr, view.trust)
+    };
+    let views: Vec<_> = views.into_iter().enumerate().map(view).collect();
+    python(py, "truenorth._decisions", "_features", (views,))
+}
+
+/// What ends the bytes of a policy whose features have names: these with a checksum, the length of that, and a mark.
+const NAMED: &[u8; 8] = b"tn-names";
+const NAMES: Magic = *b"tn-labels";
+const NAMES_VERSION: u32 = 1;
+
+/// Bytes of a policy, and the names behind them, if there are any.
+fn split(bytes: &[u8]) -> PyResult<(&[u8], Option<Vec<String>>)> {
+    let Some(rest) = bytes.strip_suffix(NAMED) else { return Ok((bytes, None)) };
+    let read = || {
+        let (rest, length) = rest.split_last_chunk()?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+        let (state, names) = rest.split_at_checked(rest.len().checked_sub(length)?)?;
+        let names = unframed(NAMES, NAMES_VERSION, names).ok()?;
+        Some((state, Some(postcard::from_bytes(names).ok()?)))
+    };
+    read().ok_or_else(|| PyValueError::new_err("the policy is damaged: its names cannot be read"))
+}
+
+impl Policy {
+    fn restored(bytes: &[u8]) -> PyResult<Self> {
+        let (state, names) = split(bytes)?;
+        let inner = truenorth::Policy::from_bytes(state).map_err(|error| refused(&error))?;
+        if names.as_ref().is_some_and(|names| names.len() != inner.dimension()) {
+            return Err(PyValueError::new_err("the policy is damaged: it has not as many names as features"));
+        }
+        Ok(Self::of(inner, names))
+    }
+
+    fn bytes(&self, py: Python<'_>) -> Vec<u8> {
+        let policy = self.lock(py);
+        let (mut bytes, names) = (policy.to_bytes(), self.names());
+        drop(policy);
+        if let Some(names) = names {
+            let names = framed(NAMES, NAMES_VERSION, &&*names);
+            bytes.extend_from_slice(&names);
+            bytes.extend_from_slice(&(names.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(NAMED);
+        }
+        bytes
     }
 }

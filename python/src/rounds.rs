@@ -15,7 +15,7 @@ const UNHURRIED: usize = 32;
 
 impl Policy {
     pub(crate) fn rounds<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Numbers<'py>> {
-        Numbers::of("X", value, [Axis::Any("n"), Axis::Any("K"), Axis::Exactly(self.dimension)])
+        Numbers::of("X", value, [Axis::Any("n"), Axis::Any("K"), Axis::Exactly(self.dimension())])
     }
 
     /// Plays rounds on a copy, which takes the place of the policy when all went well. Meanwhile other threads of
@@ -35,7 +35,8 @@ impl Policy {
                 while next < rounds {
                     round(&mut policy, next)?;
                     next += 1;
-                    if (next.is_multiple_of(UNHURRIED) || self.dimension > 100) && start.elapsed() > PATIENCE
+                    if (next.is_multiple_of(UNHURRIED) || self.dimension() > 100)
+                        && start.elapsed() > PATIENCE
                     {
                         break;
                     }

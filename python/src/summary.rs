@@ -1,19 +1,33 @@
 //! Logs, summed up.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use arrow_array::ffi_stream::RecordBatchStreamReader;
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader,
+    StringArray,
+};
 use arrow_pyarrow::FromPyArrow as _;
+use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use truenorth_app::Error;
-use truenorth_app::summarize::{selection, summarize};
-use truenorth_logs::{Format, Missing, Plan, Selection, Tolerance, array_batches, expand};
+use truenorth_app::summarize::{Asked, summarize};
+use truenorth_features::{Event, Joining, Rows, nearest};
+use truenorth_logs::{
+    BUCKETS, EventRows, Format, Missing, Names, Plan, Selection, Tolerance, array_batches, expand,
+};
 
-use crate::array::{Axis, Numbers};
-use crate::error::{Result, refused};
+use crate::array::{Axis, Numbers, python};
+use crate::choice::matrix;
+use crate::error::{Result, json, refused};
+use crate::event::whole_event;
+use crate::policy::few;
+
+/// How many numbers a table that is given back has at most: a gigabyte.
+const MOST: usize = 1 << 27;
 
 /// Logs, summed up: all that a linear model needs to know of them.
 ///
@@ -51,6 +65,67 @@ impl Summary {
     #[getter]
     fn names(&self) -> Vec<String> {
         self.inner.names()
+    }
+
+    /// The model: which features there are, as a formula.
+    #[getter]
+    fn model(&self) -> String {
+        self.inner.recipe().model.to_string()
+    }
+
+    /// One sentence for each term of the model that cannot change a choice.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.inner.recipe().warnings()
+    }
+
+    /// How features are made of raw values: the model, what fields hold, which of them belong to the action, where bins end.
+    #[getter]
+    fn recipe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let recipe = self.inner.recipe();
+        let mut shown = serde_json::to_value(recipe).map_err(|error| refused(&error))?;
+        shown["model"] = recipe.model.to_string().into();
+        shown["missing"] = format!("{:?}", recipe.missing).to_lowercase().into();
+        python(py, "json", "loads", (json(&shown)?,))
+    }
+
+    /// Sum of the products of every two features, a (d, d) array, in the order of `names`.
+    #[getter]
+    fn gram<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyArray2<f64>>> {
+        Ok(matrix(py, self.inner.unscaled_statistic()?.gram(), self.inner.dimension().max(1))?)
+    }
+
+    /// Sum of the products of every feature and the reward, a (d,) array.
+    #[getter]
+    fn moment<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_slice(py, self.inner.unscaled_statistic()?.moment()))
+    }
+
+    /// Rows of other events with these features, as a policy would see them: a data frame with their names.
+    ///
+    /// Parameters
+    /// ----------
+    /// events : path, table, dict or list of dict
+    ///     A file or table as `truenorth.summarize` reads it, in which a reward may be absent, or events:
+    ///     ``{"context": {..}, "actions": [..]}``. Every action is a row.
+    ///
+    /// Returns
+    /// -------
+    /// DataFrame
+    ///     Of polars where the events are one, of pandas where that is installed, otherwise a dictionary of columns. Levels
+    ///     that were never logged are further columns.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import truenorth
+    /// >>> logs = truenorth.summarize({"item": ["a", "b", "a"], "reward": [1, 0, 1]}, model="item", reward="reward", action="item")
+    /// >>> list(logs.encode({"actions": [{"id": "a"}, {"id": "b"}]}))
+    /// ['intercept', 'item=a', 'item=b']
+    fn encode<'py>(&self, events: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        let py = events.py();
+        let found = self::events(events, &self.inner)?;
+        let encoded = py.detach(|| self.encoded(found))?;
+        encoded.frame(py, Some(events))
     }
 
     /// Mean of the reward.
@@ -121,10 +196,103 @@ impl Summary {
     }
 
     fn __repr__(&self) -> String {
-        let names = self.inner.names();
-        let shown: Vec<&str> = names.iter().take(6).map(String::as_str).collect();
-        let more = if names.len() > shown.len() { ", ..." } else { "" };
-        format!("Summary(rows={}, features=[{}{more}])", self.inner.rows(), shown.join(", "))
+        format!("Summary(rows={}, features=[{}])", self.inner.rows(), few(&self.inner.names()))
+    }
+}
+
+impl Summary {
+    fn encoded(&self, events: Events) -> Result<Encoded> {
+        // Features that were never logged join, as they do in a bandit.
+        let mut encoder = self.inner.encoder(Joining::Sharing(usize::MAX));
+        let intercept = self.inner.recipe().model.intercept;
+        let (mut encoded, mut rows) = (Encoded::default(), Rows::default());
+        for event in events {
+            let event = event?;
+            encoder.rows(&event, &mut rows).map_err(Error::Model)?;
+            for action in 0..event.len() {
+                encoded.ids.push(event.id(action).to_owned());
+                let features = rows.row(action).iter();
+                let features = features.map(|&(at, value)| (usize::from(intercept) + at as usize, value));
+                encoded.rows.push(intercept.then_some((0, 1.0)).into_iter().chain(features).collect());
+            }
+        }
+        let joined = encoder.features().iter().skip(self.inner.features().len());
+        encoded.names = self.inner.names().into_iter().chain(joined.map(|new| new.name.clone())).collect();
+        Ok(encoded)
+    }
+}
+
+/// Logs that are summed up, or their file.
+#[derive(FromPyObject)]
+pub(crate) enum Logs<'py> {
+    Summary(Bound<'py, Summary>),
+    Path(PathBuf),
+    Other(Bound<'py, PyAny>),
+}
+
+impl Logs<'_> {
+    pub(crate) fn summary(self) -> Result<truenorth_logs::Summary> {
+        Ok(match self {
+            Self::Summary(summary) => summary.get().inner.clone(),
+            Self::Path(path) => truenorth_logs::Summary::read(path)?,
+            Self::Other(other) => {
+                let sentence = format!("logs are a Summary or its file, but this is {}", other.get_type());
+                return Err(PyTypeError::new_err(sentence).into());
+            }
+        })
+    }
+}
+
+/// Events, read or made one after another.
+pub(crate) type Events = Box<dyn Iterator<Item = truenorth_logs::Result<Event>> + Send>;
+
+/// The events of files, of a table, or one by one, for the features of a summary.
+pub(crate) fn events(data: &Bound<'_, PyAny>, like: &truenorth_logs::Summary) -> Result<Events> {
+    let found = python(data.py(), "truenorth._frames", "events", (data,))?;
+    let (kind, data): (String, Bound<'_, PyAny>) = found.extract()?;
+    Ok(match kind.as_str() {
+        "files" => {
+            let open = |path: PathBuf| EventRows::open(&path, None, like);
+            let files = expand(&data.extract::<Vec<PathBuf>>()?)?.into_iter().map(open);
+            Box::new(files.collect::<truenorth_logs::Result<Vec<_>>>()?.into_iter().flatten())
+        }
+        "events" => {
+            let own_id = like.recipe().id.as_deref();
+            let made = data.try_iter()?.map(|event| whole_event(&event?, own_id));
+            Box::new(made.collect::<Result<Vec<_>>>()?.into_iter().map(Ok))
+        }
+        _ => Box::new(EventRows::of_batches(batches(&data)?, "the table", like)?),
+    })
+}
+
+/// Rows of named features, by those that are not 0; the values of a feature that comes twice add up.
+#[derive(Default)]
+pub(crate) struct Encoded {
+    pub(crate) ids: Vec<String>,
+    pub(crate) names: Vec<String>,
+    pub(crate) rows: Vec<Vec<(usize, f64)>>,
+}
+
+impl Encoded {
+    /// A data frame of the library that `like` is from.
+    pub(crate) fn frame<'py>(
+        self,
+        py: Python<'py>,
+        like: Option<&Bound<'py, PyAny>>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let width = self.names.len();
+        if self.rows.len().saturating_mul(width) > MOST {
+            let sentence = format!("{} rows of {width} features are too many for a table", self.rows.len());
+            return Err(PyValueError::new_err(sentence).into());
+        }
+        let mut dense = vec![0.0; self.rows.len() * width];
+        for (row, dense) in self.rows.iter().zip(dense.chunks_exact_mut(width.max(1))) {
+            for &(place, value) in row {
+                dense[place] += value;
+            }
+        }
+        let matrix = matrix(py, dense, width.max(1))?;
+        Ok(python(py, "truenorth._frames", "frame", (self.names, matrix, self.ids, like))?)
     }
 }
 
@@ -132,11 +300,14 @@ impl Summary {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Told {
+    model: Option<String>,
     features: String,
     reward: Option<String>,
     one_hot: String,
     hash: String,
-    buckets: u32,
+    action: String,
+    chosen: Option<String>,
+    buckets: Option<u32>,
     keep_names: bool,
     intercept: bool,
     missing: String,
@@ -150,8 +321,14 @@ pub(crate) struct Told {
 /// A format by its name.
 pub(crate) fn format(name: Option<&str>) -> PyResult<Option<Format>> {
     let name = name.unwrap_or("auto");
-    let unknown = |known: String| format!("`format` must be one of {known}, but is {name:?}");
-    truenorth_app::format(name).map_err(|known| PyValueError::new_err(unknown(known)))
+    truenorth_app::format(name).map_err(|known| one_of("format", name, &known))
+}
+
+/// A word that must be one of others.
+fn one_of(setting: &str, word: &str, known: &str) -> PyErr {
+    let near = nearest(word, known.split(", "));
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+    PyValueError::new_err(format!("`{setting}` must be one of {known}, but is {word:?}{hint}"))
 }
 
 impl Told {
@@ -161,24 +338,44 @@ impl Told {
             "refuse" => Missing::Refuse,
             "drop" => Missing::Drop,
             "mean" => Missing::Mean,
-            other => return wrong(format!("`missing` must be one of refuse, drop, mean, but is {other:?}")),
+            "zero" => Missing::Zero,
+            other => return Err(one_of("missing", other, "refuse, drop, mean, zero").into()),
         };
         if self.reward_range.is_some_and(|(low, high)| low > high || low.is_nan() || high.is_nan()) {
             return wrong("`reward_range` takes two numbers, the smaller first".to_owned());
         }
-        if !(1..=4096).contains(&self.buckets) {
-            return wrong(format!("`buckets` must be from 1 to 4096, but is {}", self.buckets));
+        if let Some(buckets) = self.buckets.filter(|buckets| !(1..=4096).contains(buckets)) {
+            return wrong(format!("`buckets` must be from 1 to 4096, but is {buckets}"));
         }
-        Ok(Plan {
-            selection: selection(&self.features, self.reward.as_deref(), &self.one_hot, &self.hash)?,
+        let asked = Asked {
+            model: self.model.as_deref(),
+            features: &self.features,
+            one_hot: &self.one_hot,
+            hash: &self.hash,
+            reward: self.reward.as_deref(),
+            action: &self.action,
+            chosen: self.chosen.as_deref(),
+        };
+        if self.keep_names && self.model.is_some() {
+            return wrong("`keep_names` goes without a `model`".to_owned());
+        }
+        let mut plan = Plan {
+            selection: None,
+            model: None,
             format: format(self.format.as_deref())?,
-            buckets: self.buckets,
-            keep_names: self.keep_names,
+            buckets: self.buckets.unwrap_or(BUCKETS),
+            names: match (self.keep_names, self.buckets) {
+                (true, _) => Names::Kept,
+                (false, Some(_)) => Names::Hashed,
+                (false, None) => Names::Model,
+            },
             intercept: self.intercept,
             tolerance: Tolerance { missing, skip_malformed: self.skip_malformed, range: self.reward_range },
-            items: self.items,
+            items: self.items.clone(),
             threads: self.threads,
-        })
+        };
+        asked.tell(&mut plan)?;
+        Ok(plan)
     }
 }
 
@@ -186,15 +383,51 @@ impl Told {
 #[pyfunction]
 pub(crate) fn summarize_files(py: Python<'_>, files: Vec<PathBuf>, told: Told) -> Result<Summary> {
     let plan = told.plan()?;
-    py.detach(|| {
+    let inner = py.detach(|| {
         let (summaries, logs): (Vec<PathBuf>, Vec<PathBuf>) =
             expand(&files)?.into_iter().partition(|path| truenorth_logs::Summary::is_summary(path));
-        Ok(Summary { inner: summarize(&plan, &summaries, &logs, &|_| ())?.whole })
-    })
+        Ok::<_, Error>(summarize(&plan, &summaries, &logs, &|_| ())?.whole)
+    })?;
+    Ok(Summary { inner })
 }
 
-/// Batches of anything that speaks Arrow's PyCapsule interface.
+/// A table from its columns: numbers, truth values or texts, in which None and NaN are missing.
+fn record_batch(columns: &Bound<'_, PyDict>) -> PyResult<RecordBatch> {
+    let array = |name: &str, values: &Bound<'_, PyAny>| -> PyResult<ArrayRef> {
+        if let Ok(truths) = values.extract::<Vec<Option<bool>>>() {
+            return Ok(Arc::new(BooleanArray::from(truths)));
+        }
+        if let Ok(numbers) = values.extract::<Vec<Option<i64>>>() {
+            return Ok(Arc::new(Int64Array::from(numbers)));
+        }
+        if let Ok(numbers) = values.extract::<Vec<Option<f64>>>() {
+            let numbers = numbers.into_iter().map(|number| number.filter(|number| !number.is_nan()));
+            return Ok(Arc::new(numbers.collect::<Float64Array>()));
+        }
+        let texts = values.extract::<Vec<Option<String>>>().map_err(|_| {
+            PyTypeError::new_err(format!(
+                "column `{name}` must hold numbers, truth values or texts, of one kind"
+            ))
+        })?;
+        Ok(Arc::new(StringArray::from(texts)))
+    };
+    let named = columns.iter().map(|(name, values)| {
+        let name = name.str()?.to_str()?.to_owned();
+        let values = if values.hasattr("tolist")? { values.call_method0("tolist")? } else { values };
+        let array = array(&name, &values)?;
+        Ok((name, array))
+    });
+    let named = named.collect::<PyResult<Vec<_>>>()?;
+    RecordBatch::try_from_iter(named).map_err(|error| refused(&format!("the columns are no table: {error}")))
+}
+
+/// Batches of a dictionary of columns, or of anything that speaks Arrow's PyCapsule interface.
 pub(crate) fn batches(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
+    if let Ok(columns) = data.cast::<PyDict>() {
+        let batch = record_batch(columns)?;
+        let schema = batch.schema();
+        return Ok(Box::new(RecordBatchIterator::new([Ok(batch)], schema)));
+    }
     // A stream of several batches, or one batch.
     if data.hasattr("__arrow_c_stream__")? {
         return Ok(Box::new(RecordBatchStreamReader::from_pyarrow_bound(data)?));
@@ -209,7 +442,8 @@ pub(crate) fn batches(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchRe
 pub(crate) fn summarize_arrow(data: &Bound<'_, PyAny>, name: &str, told: Told) -> Result<Summary> {
     let plan = told.plan()?;
     let batches = batches(data)?;
-    Ok(Summary { inner: data.py().detach(|| plan.summarize_batches(batches, name))? })
+    let inner = data.py().detach(|| plan.summarize_batches(batches, name))?;
+    Ok(Summary { inner })
 }
 
 /// Sums up the rows of an array.

@@ -89,3 +89,13 @@ def test_settings_change_by_name_and_others_are_refused():
     mab = MAB(ARMS).fit(*Problem().rows(20))
     mab.set_params(exploration_scale=0.5)
     assert mab.get_params()["exploration_scale"] == 0.5 and base.clone(mab).arms == ARMS
+
+
+def test_the_regressor_passes_every_check_of_scikit_learn():
+    checks = foreign("sklearn.utils.estimator_checks")
+    for model in (BanditRegressor(), BanditRegressor("lin-ucb", intercept=False, noise=0.5)):
+        # It needs nothing but NumPy, so it cannot be a subclass of theirs.
+        with pytest.warns(UserWarning, match="does not inherit from `sklearn.base.BaseEstimator`"):
+            done = checks.check_estimator(model, on_fail=None, on_skip=None)
+        assert [check["check_name"] for check in done if check["status"] == "failed"] == []
+        assert sum(check["status"] == "passed" for check in done) > 45

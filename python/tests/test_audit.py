@@ -99,7 +99,7 @@ def test_what_does_not_fit_the_logs_is_refused():
         truenorth.audit(LOGS, (X[:, :2], LIVE))
     with pytest.raises(ValueError, match="a round for each row"):
         truenorth.audit(LOGS, (X, LIVE, [1, 2]))
-    with pytest.raises(ValueError, match="it has no column `price`"):
+    with pytest.raises(ValueError, match=r"its model has no term `N\(price\)`, but that of the logs has"):
         truenorth.audit(LOGS, truenorth.summarize(X, LIVE))
     with pytest.raises(ValueError, match="`level`"):
         truenorth.audit(LOGS, level=2.0)

@@ -14,6 +14,7 @@ EXAMPLES = sorted(FOLDER.glob("*.py"))
 SAYS = {
     "adapters.py": "no longer trusted: mail:x1, visit:x3",
     "compare_policies.py": "logs that are right",
+    "live_decisions.py": "restarted after 500 visits, 24 decisions still wait for their reward refused: already_learned",
     "logs_to_audit.py": "1 of 4 features has drifted",
     "paper_in_ten_minutes.py": "regret after 2,000 rounds",
     "serving.py": "restarted after 500 visits",
@@ -21,6 +22,7 @@ SAYS = {
 WRITES = {
     "adapters.py": set(),
     "compare_policies.py": {"compare.svg"},
+    "live_decisions.py": {"bandit.tn"},
     "logs_to_audit.py": {"logs.tn", "report.html", "certificate.toml", "audit.svg"},
     "paper_in_ten_minutes.py": {"main.svg"},
     "serving.py": {"policy.tn", "waiting.json"},

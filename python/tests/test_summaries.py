@@ -1,5 +1,6 @@
 """Logs become the same summary, whatever they are in."""
 
+import json
 import pickle
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def test_arrays_tables_and_files_give_the_same_sums(tmp_path):
     found = {
         "lists": truenorth.summarize(Z.tolist(), Y.tolist(), names=NAMES),
         "fortran": truenorth.summarize(np.asfortranarray(Z), Y, names=NAMES),
-        "pandas": truenorth.summarize(data, reward="reward"),
+        "pandas": truenorth.summarize(data, **by_name),
         "pandas and rewards": truenorth.summarize(data[NAMES], data["reward"]),
         "polars": truenorth.summarize(polars.from_pandas(data), features=NAMES, reward="reward"),
         "polars and rewards": truenorth.summarize(polars.from_pandas(data[NAMES]), polars.Series(Y)),
@@ -106,7 +107,7 @@ def test_summaries_add_up():
     whole = truenorth.summarize(Z, Y)
     halves = truenorth.summarize(Z[:1000], Y[:1000]) + truenorth.summarize(Z[1000:], Y[1000:])
     assert halves.rows == whole.rows and halves.mean_reward == pytest.approx(whole.mean_reward)
-    with pytest.raises(ValueError, match="different features: x1,x2,x3 and price,age,size"):
+    with pytest.raises(ValueError, match=r"different models: `0 \+ N\(x1\) .*` and `0 \+ N\(price\)"):
         whole + truenorth.summarize(Z, Y, names=NAMES)
     with pytest.raises(TypeError):
         whole + 1
@@ -142,7 +143,9 @@ def test_summaries_come_back_from_files_bytes_and_pickles(tmp_path):
         ((Z[:, 0], Y), {}, ValueError, "Z must have shape (n, 0), but has shape (3000,)"),
         ((Z[:0], Y[:0]), {}, ValueError, "array: there are columns, but no rows"),
         ((Z * np.nan, Y), {}, ValueError, "array, row 1: column `x1` holds NaN"),
-        ((Z, Y), {"missing": "zero"}, ValueError, "`missing` must be one of refuse, drop, mean"),
+        ((Z, Y), {"missing": "one"}, ValueError, "`missing` must be one of refuse, drop, mean, zero"),
+        ((Z, Y), {"model": "x1"}, TypeError, "`model`, `action` and `chosen` go with tables"),
+        ((Z, Y), {"buckets": 0}, ValueError, "`buckets` must be from 1 to 4096, but is 0"),
         ((Z, Y), {"features": "x*"}, TypeError, "`features`, `one_hot` and `hash` go with tables"),
         (("absent.csv",), {"features": "*", "reward": "r"}, FileNotFoundError, "[Errno 2]"),
         (("absent.csv",), {"features": "*"}, TypeError, "`reward` is needed beside the columns"),
@@ -177,3 +180,72 @@ def test_the_command_and_the_package_write_the_same_file(tmp_path):
     stored = truenorth.Summary.load(fixture / "logs.tn")
     assert (found.rows, found.names, found.scale) == (stored.rows, stored.names, stored.scale)
     assert content(found) == content(stored)
+
+
+def dsjson(path, count=60):
+    """Events of a service: which of two items was shown to which segment, at random."""
+    with open(path, "w") as file:
+        for number in range(count):
+            taken, segment = number % 2, "st"[number // 2 % 2]
+            event = {
+                "_label_cost": -float(taken == (segment == "s")),
+                "_label_probability": 0.5,
+                "_label_Action": taken + 1,
+                "_labelIndex": taken,
+                "a": [taken + 1, 2 - taken],
+                "p": [0.5, 0.5],
+                "c": {"User": {"segment": segment}, "_multi": [{"A": {"item": "x"}}, {"A": {"item": "y"}}]},
+            }
+            file.write(json.dumps(event) + "\n")
+    return path
+
+
+def test_events_get_a_model_their_names_or_the_hash(tmp_path):
+    path = dsjson(tmp_path / "logs.dsjson")
+    made = truenorth.summarize(path)
+    assert made.model == "A.item + User.segment:A.item" and made.rows == 60 and made.recipe["missing"] == "zero"
+    assert truenorth.summarize(path, keep_names=True).names == ["A.item=x", "A.item=y", "User.segment=s", "User.segment=t"]
+    assert all(name.startswith("#") for name in truenorth.summarize(path, buckets=16).names)
+    own = truenorth.summarize(path, model="A.item:(0 + User.segment)")
+    assert len(own.names) == 4 + own.names.count("intercept")
+    with pytest.raises(ValueError, match="`keep_names` goes without a `model`"):
+        truenorth.summarize(path, model="A.item", keep_names=True)
+    bandit = truenorth.Bandit(made)
+    actions = [{"A": {"item": "x"}}, {"A": {"item": "y"}}]
+    assert bandit.choose({"User": {"segment": "s"}}, actions).id == "2"
+    assert bandit.choose({"User": {"segment": "t"}}, actions).id == "1"
+    rows = made.encode(path)
+    assert len(rows) == 120 and list(rows.columns) == made.names
+
+
+def test_events_in_json_lines_are_read_and_encoded(tmp_path):
+    events = [
+        {
+            "context": {"hour": number % 24},
+            "actions": [{"id": "a", "price": 1.0}, {"id": "b", "price": number % 3}],
+            "action": "ab"[number % 2],
+            "reward": number % 5,
+        }
+        for number in range(50)
+    ]
+    (tmp_path / "logs.jsonl").write_text("\n".join(map(json.dumps, events)))
+    logs = truenorth.summarize(tmp_path / "logs.jsonl", model="price + id:cyclic(hour, 24, 1)")
+    assert logs.rows == 50
+    rows = logs.encode(events).to_numpy().reshape(50, 2, -1)
+    played = np.array([row[number % 2] for number, row in enumerate(rows)])
+    np.testing.assert_allclose(played.T @ played, logs.gram, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(played.T @ [event["reward"] for event in events], logs.moment, rtol=1e-12, atol=1e-12)
+    assert logs.encode(events[0]).shape == logs.encode(json.dumps(events[0])).shape == (2, logs.dimension)
+
+
+def test_a_comparison_takes_a_model(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [(number // 3, item, rng.choice(["s", "t"])) for number in range(300) for item in "abc"[number % 3]]
+    pandas = pytest.importorskip("pandas")
+    live = pandas.DataFrame(rows, columns=["round", "item", "segment"])
+    live["segment"] = live.groupby("round")["segment"].transform("first")
+    live["reward"] = ((live["item"] == "a") == (live["segment"] == "s")) + 0.1 * rng.normal(size=len(live))
+    crossed = truenorth.compare(None, live, model="item + segment:item", policies=["lin-ucb"], seeds=2)
+    plain = truenorth.compare(None, live, model="item", policies=["lin-ucb"], seeds=2)
+    assert crossed.policies[0]["mean_reward"] > plain.policies[0]["mean_reward"] + 0.1
+    assert "segment=s:item=a" in crossed.learned("lin-ucb").names

@@ -1,16 +1,31 @@
 """Linear contextual bandits that use biased logs where they still point true."""
 
 from truenorth._audit import Audit, audit
-from truenorth._decisions import Choices, Counts, Decision, DriftDirection, FeatureView, Intervals, Played
+from truenorth._decisions import (
+    BanditCounts,
+    Choices,
+    Counts,
+    Decision,
+    DriftDirection,
+    Features,
+    FeatureView,
+    Intervals,
+    Played,
+)
+from truenorth._errors import BanditError
 from truenorth._experiments import Comparison, Results, compare, reproduce, simulate
 from truenorth._explanations import ActionInterval, BranchInterval, Explanation, LayerExplanation
-from truenorth._native import Certificate, Choice, Policy, Summary, __version__, presets
+from truenorth._native import Bandit, BanditChoice, Certificate, Choice, Policy, Summary, __version__, presets
 from truenorth._plot import Picture
 from truenorth._summaries import summarize
 
 __all__ = [
     "ActionInterval",
     "Audit",
+    "Bandit",
+    "BanditChoice",
+    "BanditCounts",
+    "BanditError",
     "BranchInterval",
     "Certificate",
     "Choice",
@@ -21,6 +36,7 @@ __all__ = [
     "DriftDirection",
     "Explanation",
     "FeatureView",
+    "Features",
     "Intervals",
     "LayerExplanation",
     "Picture",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from html import escape
 from typing import Any
 
 from truenorth import _native, _plot
 from truenorth._found import Found
+from truenorth._frames import arrow, is_table
 from truenorth._native import Certificate, Summary
-from truenorth._summaries import _arrow, _is_table
 
 Path = str | os.PathLike[str]
 
@@ -129,10 +130,12 @@ def audit(
     if not isinstance(summary, Summary):
         source = os.fspath(summary)
         summary = Summary.load(summary)
+    for sentence in summary.warnings:
+        warnings.warn(sentence, stacklevel=2)
     if isinstance(pilot, tuple):
         pilot = (*pilot, None) if len(pilot) == 2 else pilot
-    elif _is_table(pilot):
-        pilot = _arrow(pilot)
+    elif is_table(pilot):
+        pilot = arrow(pilot)
     native = _native.Audit(
         summary,
         pilot,

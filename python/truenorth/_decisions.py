@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,9 +48,33 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class BanditCounts:
+    """What a bandit has done so far."""
+
+    decisions: int
+    rewards: int
+    """Rewards of these that were learned."""
+    rows: int
+    """Rows of others that were learned."""
+    open: int
+    """Decisions that wait for their rewards."""
+    expired: int
+    """Decisions that have waited too long."""
+    joined: int
+    """Features that joined beside those of the logs."""
+    conflicts: int
+    pooled_share: float
+    """Share of the decisions in which the logs set the upper end of the chosen action's interval."""
+    mean_reward: float | None
+    """Mean of the rewards of decisions; none before the first."""
+
+
+@dataclass(frozen=True)
 class FeatureView:
     """What has been learned about one feature."""
 
+    name: str
+    """Its name: that of the logs, or ``x1``, ``x2``, ..."""
     estimate: float
     """Estimated live coefficient."""
     coverage: float
@@ -60,6 +85,59 @@ class FeatureView:
     """Standard deviation of that."""
     trust: float
     """How much the logs count here, from 0 to 1."""
+
+
+class Features(list[FeatureView]):
+    """What has been learned about each feature: a list, a dictionary by name, and a table where it is shown.
+
+    Examples
+    --------
+    >>> import numpy as np, truenorth
+    >>> logs = truenorth.summarize(np.eye(2), [1.0, 2.0], names=["price", "age"])
+    >>> features = truenorth.Policy(offline=logs).features
+    >>> features.names, features["age"] == features[1]
+    (['price', 'age'], True)
+    """
+
+    @property
+    def names(self) -> list[str]:
+        """Names in their order."""
+        return [feature.name for feature in self]
+
+    def __getitem__(self, place: Any) -> Any:
+        if not isinstance(place, str):
+            return super().__getitem__(place)
+        for feature in self:
+            if feature.name == place:
+                return feature
+        near = get_close_matches(place, self.names, 1)
+        raise KeyError(f"there is no feature {place!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The table as columns, for any library of data frames."""
+        columns = [field.name for field in fields(FeatureView)]
+        return {column: [getattr(feature, column) for feature in self] for column in columns}
+
+    def __repr__(self) -> str:
+        rows = [(f.name, *(_shown(n) for n in (f.estimate, f.coverage, f.drift, f.stderr, f.trust))) for f in self]
+        table = [tuple(field.name for field in fields(FeatureView)), *rows]
+        widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
+            for row in table
+        ]
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (list(self),)
+
+
+def _shown(number: float | None) -> str:
+    return "" if number is None else f"{number:.4g}"
+
+
+def _features(views: list[tuple[Any, ...]]) -> Features:
+    return Features(FeatureView(*view) for view in views)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from truenorth import _native, _plot
-from truenorth._decisions import FeatureView
+from truenorth._decisions import Features, FeatureView
 from truenorth._found import Found
+from truenorth._frames import arrow
 from truenorth._native import Certificate
-from truenorth._summaries import _arrow, _listed
+from truenorth._summaries import _listed
 
 Path = str | os.PathLike[str]
 
@@ -114,23 +115,26 @@ class Comparison(Found):
         points: Sequence[int],
         curves: Sequence[Sequence[dict[str, float]]],
         learned: Sequence[Sequence[dict[str, Any]]],
+        names: Sequence[str],
     ) -> None:
         super().__init__(found)
         self._points = list(points)
         columns = ("mean", "p10", "p90")
         self._curves = [[[point[column] for point in curve] for column in columns] for curve in curves]
         self._learned = learned
+        self._feature_names = names
 
     def to_dict(self) -> dict[str, Any]:
         """What ``truenorth compare --json`` prints."""
         return self._found
 
-    def learned(self, policy: str) -> list[FeatureView]:
+    def learned(self, policy: str) -> Features:
         """What a policy learned about each feature in the first order, in the units of the tables."""
         names = [row["name"] for row in self.policies]
         if policy not in names:
             raise ValueError(f"there is no policy named {policy!r}; the names are {', '.join(names)}")
-        return [FeatureView(**view) for view in self._learned[names.index(policy)]]
+        views = zip(self._feature_names, self._learned[names.index(policy)])
+        return Features(FeatureView(name, **view) for name, view in views)
 
     def plot(self, *, own: bool = False) -> Any:
         """Draws what each policy earned above a uniform choice."""
@@ -231,7 +235,8 @@ def compare(
     offline: Any,
     online: Any,
     *,
-    features: str | Iterable[str] = "*",
+    model: str | None = None,
+    features: str | Iterable[str] | None = None,
     reward: str = "reward",
     round: str = "round",
     policies: Iterable[str] | None = None,
@@ -249,10 +254,13 @@ def compare(
     Parameters
     ----------
     offline : path, table, (Z, y) or None
-        The logs, if there are any.
+        The logs, if there are any; the path may be that of a summary, whose features the rounds then have.
     online : path, table or (X, rewards)
         The live rounds: a row for each action, or arrays of shape (n, K, d) and (n, K).
-    features, reward, round : str
+    model : str, optional
+        Which features files and tables have, as for `truenorth.summarize`; made from the data unless this or `features`
+        is given.
+    features, reward, round : str, optional
         Columns of files and tables.
     policies : list of str, optional
         Who plays; all policies that need to be told nothing unless given.
@@ -294,9 +302,9 @@ def compare(
     if isinstance(online, tuple):
         answer = _native.compare_rows(offline, online, told)
     else:
-        logs = offline if offline is None or isinstance(offline, (str, os.PathLike)) else _arrow(offline)
-        live = online if isinstance(online, (str, os.PathLike)) else _arrow(online)
-        answer = _native.compare_tables(logs, live, _listed(features), reward, round, told)
+        logs = offline if offline is None or isinstance(offline, (str, os.PathLike)) else arrow(offline)
+        live = online if isinstance(online, (str, os.PathLike)) else arrow(online)
+        answer = _native.compare_tables(logs, live, model, _listed(features), reward, round, told)
     return Comparison(*json.loads(answer))
 
 

@@ -1,16 +1,28 @@
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Final, final
+from typing import Any, Final, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import Unpack
 
-from truenorth._decisions import Choices, Counts, Decision, DriftDirection, FeatureView, Intervals, Played
+from truenorth._decisions import (
+    BanditCounts,
+    Choices,
+    Counts,
+    Decision,
+    DriftDirection,
+    Features,
+    Intervals,
+    Played,
+)
 from truenorth._explanations import Explanation
 from truenorth._plot import Line, Row
 
 __all__ = [
     "Audit",
+    "Bandit",
+    "BanditChoice",
     "Certificate",
     "Choice",
     "Policy",
@@ -114,7 +126,7 @@ class Policy:
         discount: float | None = None,
         season: int | None = None,
         half_life: float | None = None,
-        offline: Summary | None = None,
+        offline: Summary | _Path | None = None,
     ) -> Policy: ...
     def choose(self, X: ArrayLike) -> Choice: ...
     def learn(
@@ -132,8 +144,14 @@ class Policy:
     def choose_explained(self, X: ArrayLike) -> tuple[Choice, Explanation]: ...
     def explain(self, X: ArrayLike) -> Explanation: ...
     def renew(self) -> None: ...
+    def grow(self, dimension: int, names: Sequence[str] | None = None) -> None: ...
+    def learn_row(self, x: ArrayLike, reward: float) -> None: ...
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Policy: ...
+    def add_logs(self, logs: Summary | _Path) -> None: ...
     @property
-    def features(self) -> list[FeatureView]: ...
+    def features(self) -> Features: ...
+    @property
+    def names(self) -> list[str] | None: ...
     @property
     def counts(self) -> Counts: ...
     @property
@@ -162,11 +180,109 @@ class Policy:
     def __copy__(self) -> Policy: ...
     def __deepcopy__(self, _memo: Any, /) -> Policy: ...
 
+@type_check_only
+class _Settings(TypedDict, total=False):
+    horizon: int | None
+    noise: float | None
+    norm_bound: float | None
+    ridge: float | None
+    delta: float | None
+    schedule: str | None
+    layering: str | None
+    branches: str | None
+    pooling: str | None
+    certificate: Certificate | str | Sequence[int] | None
+    width: str | None
+    explore: str | float | None
+    seed: int | None
+    exploration_scale: float | None
+    discount: float | None
+    season: int | None
+    half_life: float | None
+
+@final
+class BanditChoice:
+    def __new__(
+        cls,
+        *,
+        id: str,
+        index: int,
+        probability: float,
+        decision_id: str,
+        mean: float,
+        lcb: float,
+        ucb: float,
+        branch: str,
+    ) -> BanditChoice: ...
+    id: Final[str]
+    index: Final[int]
+    probability: Final[float]
+    decision_id: Final[str]
+    mean: Final[float]
+    lcb: Final[float]
+    ucb: Final[float]
+    branch: Final[str]
+    def __eq__(self, other: object, /) -> bool: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
+
+@final
+class Bandit:
+    def __new__(
+        cls,
+        logs: Summary | _Path,
+        policy: str = "truenorth",
+        *,
+        joining: int = 1000,
+        open: int = 100_000,
+        age: int = 1_000_000,
+        **settings: Unpack[_Settings],
+    ) -> Bandit: ...
+    def choose(self, context: Any, actions: Any = None, *, decision_id: str | None = None) -> BanditChoice: ...
+    def learn(self, decision_id: str | BanditChoice, reward: float) -> None: ...
+    def learn_rows(self, rows: Any, *, reward: str = "reward", chosen: str | None = None) -> int: ...
+    def partial_fit(self, rows: Any, *, reward: str = "reward", chosen: str | None = None) -> Bandit: ...
+    def encode(self, context: Any, actions: Any = None) -> Any: ...
+    def intervals(self, context: Any, actions: Any = None) -> Intervals: ...
+    def explain(self, context: Any, actions: Any = None) -> Explanation: ...
+    def renew(self) -> None: ...
+    def add_logs(self, logs: Summary | _Path) -> None: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def features(self) -> Features: ...
+    @property
+    def counts(self) -> BanditCounts: ...
+    @property
+    def joined(self) -> list[str]: ...
+    @property
+    def unknown_fields(self) -> dict[str, int]: ...
+    @property
+    def policy(self) -> Policy: ...
+    def to_bytes(self) -> bytes: ...
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Bandit: ...
+    def save(self, path: _Path) -> None: ...
+    @classmethod
+    def load(cls, path: _Path) -> Bandit: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __copy__(self) -> Bandit: ...
+    def __deepcopy__(self, _memo: Any, /) -> Bandit: ...
+
 @final
 class Summary:
     rows: Final[int]
     dimension: Final[int]
     names: Final[list[str]]
+    model: Final[str]
+    warnings: Final[list[str]]
+    recipe: Final[dict[str, Any]]
+    gram: Final[_Floats]
+    moment: Final[_Floats]
+    def encode(self, events: Any) -> Any: ...
     mean_reward: Final[float]
     scale: Final[float]
     files: Final[dict[str, int]]
@@ -221,7 +337,7 @@ def reproduce(
     threads: int,
 ) -> tuple[str, list[str]]: ...
 def compare_tables(
-    offline: Any, online: Any, features: str, reward: str, round: str, told: dict[str, Any]
+    offline: Any, online: Any, model: str | None, features: str, reward: str, round: str, told: dict[str, Any]
 ) -> str: ...
 def compare_rows(
     offline: tuple[ArrayLike, ArrayLike] | None, online: tuple[ArrayLike, ArrayLike], told: dict[str, Any]

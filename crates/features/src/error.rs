@@ -126,11 +126,13 @@ pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// The name that was probably meant: the nearest, if it is near.
+/// The name that was probably meant: the nearest, if it is near. Another number is another name.
 pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let far = |other: &str| distance(&name.to_lowercase(), &other.to_lowercase());
-    let (distance, nearest) =
-        names.into_iter().map(|other| (far(other), other)).min_by_key(|found| found.0)?;
+    let letters = |text: &str| text.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>();
+    let own = letters(name);
+    let others = names.into_iter().filter(|other| letters(other) != own);
+    let (distance, nearest) = others.map(|other| (far(other), other)).min_by_key(|found| found.0)?;
     (distance <= name.chars().count() / 3).then_some(nearest)
 }
 
@@ -160,5 +162,6 @@ mod tests {
         assert_eq!(nearest("prize", names), Some("price"));
         assert_eq!(nearest("Segmnt", names), Some("segment"));
         assert_eq!(nearest("colour", names), None);
+        assert_eq!(nearest("feature_3", ["feature_1", "feature_2"]), None);
     }
 }

@@ -178,7 +178,8 @@ impl Event {
         (0..self.len()).find(|&action| self.id(action) == id)
     }
 
-    fn check(&mut self, chosen: Option<String>) -> Result<()> {
+    /// Checks what was put together, and finds the action that was taken by its id.
+    pub fn check(&mut self, chosen: Option<String>) -> Result<()> {
         // A handful of ids is looked through faster than it is hashed.
         let twice = if self.len() <= 16 {
             (1..self.len()).find(|&action| (0..action).any(|before| self.id(before) == self.id(action)))

@@ -291,7 +291,7 @@ impl Sink for Surveyor {
 }
 
 /// Whether a row's action was taken.
-fn is_chosen(column: &str, value: Value<'_>) -> Result<bool, Problem> {
+pub(crate) fn is_chosen(column: &str, value: Value<'_>) -> Result<bool, Problem> {
     match value.typed() {
         Value::Truth(truth) => Ok(truth),
         Value::Number(0.0) | Value::Missing => Ok(false),

@@ -50,7 +50,7 @@ pub enum Problem {
     #[error("no features are asked for")]
     NoFeatures,
     /// A column that is asked for by name is absent.
-    #[error("there is no column named `{name}`; the columns are {}", listed(columns))]
+    #[error("there is no column named `{name}`{}; the columns are {}", meant(name, columns), listed(columns))]
     NoColumn {
         /// The name.
         name: String,
@@ -213,6 +213,14 @@ pub(crate) fn cut(value: &str, most: usize) -> String {
         None => value.to_owned(),
         Some((end, _)) => format!("{}…", &value[..end]),
     }
+}
+
+/// The name that was probably meant, in a sentence; of names as short as `f_a`, any is near any other.
+fn meant(name: &str, names: &[String]) -> String {
+    const SHORT: usize = 3;
+    let near = truenorth_features::nearest(name, names.iter().map(String::as_str));
+    let near = near.filter(|_| name.chars().count() > SHORT);
+    near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
 }
 
 /// Names in a sentence; of very many, the first.

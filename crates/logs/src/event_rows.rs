@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use truenorth_features::{Event, ID, Recipe, Value};
+use truenorth_features::{Event, Factor, ID, Named, Recipe, Value};
+use wildmatch::WildMatch;
 
-use crate::collector::Sink;
+use crate::collector::{Sink, is_chosen};
 use crate::error::{Error, Place, Problem, Result};
 use crate::events;
 use crate::format::Format;
 use crate::origin::Origin;
 use crate::selection::position;
-use crate::source::{self, Source, Wanted};
+use crate::source::{self, Memory, Source, Wanted, columnar};
 use crate::summary::Summary;
 
 /// The events of a file: of a table, each row is one, with the one action that the row is about.
@@ -41,11 +42,19 @@ impl EventRows {
                 return Ok(Self { path: path.to_owned(), source: Some(source), rows: Converted::default() });
             }
             let (names, source) = source::open(path, format, None, &Wanted::default())?;
-            let reward = if let Origin::Table { reward, .. } = origin { Some(reward.as_str()) } else { None };
-            let rows = Converted::new(&names, recipe, reward)?;
+            let rows = Converted::new(&names, recipe, origin)?;
             Ok(Self { path: path.to_owned(), source: Some(source), rows })
         };
         open().map_err(|error| error.in_file(path))
+    }
+
+    /// The same for a table in memory; `name` stands for the file.
+    pub fn of_batches(batches: Memory<'static>, name: &str, summary: &Summary) -> Result<Self> {
+        let path = PathBuf::from(name);
+        let (names, source) = columnar::open_memory(batches, &Wanted::default());
+        let rows = Converted::new(&names, summary.recipe(), summary.origin());
+        let rows = rows.map_err(|problem| problem.in_file(&path))?;
+        Ok(Self { path, source: Some(source), rows })
     }
 }
 
@@ -82,21 +91,42 @@ struct Converted {
     columns: Vec<(usize, String, bool)>,
     id: Option<usize>,
     reward: Option<usize>,
+    /// Says whether the action of a row was the one that was taken.
+    chosen: Option<(usize, String)>,
     ready: std::collections::VecDeque<Result<Event>>,
 }
 
 impl Converted {
-    fn new(names: &[String], recipe: &Recipe, reward: Option<&str>) -> Result<Self, Problem> {
-        let reward = reward.and_then(|name| names.iter().position(|other| other == name));
+    fn new(names: &[String], recipe: &Recipe, origin: &Origin) -> Result<Self, Problem> {
+        let (reward, chosen) = match origin {
+            Origin::Table { reward, chosen } => (Some(reward), chosen.as_ref()),
+            Origin::Events { .. } => (None, None),
+        };
+        let find = |name: &str| names.iter().position(|other| other == name);
+        // Live rows need neither.
+        let reward = reward.and_then(|name| find(name));
+        let chosen = chosen.and_then(|name| Some((find(name)?, name.clone())));
         let own = recipe.id.as_deref().unwrap_or(ID);
-        let id = names.iter().position(|name| name == own);
-        let mut columns = Vec::new();
-        for name in recipe.model.fields() {
+        let id = find(own);
+        let mut fields = recipe.model.fields();
+        for part in recipe.model.parts() {
+            let Factor::Field(Named::Pattern(pattern), _) = part else { continue };
+            let pattern = WildMatch::new(pattern);
+            let special =
+                |place| [reward, id, chosen.as_ref().map(|(place, _)| *place)].contains(&Some(place));
+            let fits = names.iter().enumerate().filter(|(at, name)| !special(*at) && pattern.matches(name));
+            fields.extend(fits.map(|(_, name)| name.as_str()));
+        }
+        let mut columns: Vec<(usize, String, bool)> = Vec::new();
+        for name in fields {
             let column = if name == ID && id.is_some() { own } else { name };
             let action = recipe.action.as_ref().is_some_and(|action| action.contains(column));
-            columns.push((position(names, column)?, column.to_owned(), action));
+            let place = position(names, column)?;
+            if columns.iter().all(|(other, ..)| *other != place) {
+                columns.push((place, column.to_owned(), action));
+            }
         }
-        Ok(Self { columns, id, reward, ready: std::collections::VecDeque::new() })
+        Ok(Self { columns, id, reward, chosen, ready: std::collections::VecDeque::new() })
     }
 
     fn of_row<'a>(&self, cell: &dyn Fn(usize) -> Value<'a>) -> Result<Event, Problem> {
@@ -113,7 +143,8 @@ impl Converted {
                 }
             }
         }
-        if let Some(column) = self.reward
+        let taken = self.chosen.as_ref().map_or(Ok(true), |(column, name)| is_chosen(name, cell(*column)))?;
+        if let Some(column) = self.reward.filter(|_| taken)
             && let Ok(reward) = crate::collector::number("reward", cell(column))
         {
             (event.reward, event.chosen) = (Some(reward), Some(0));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar
 
 from truenorth._native import Policy
@@ -11,11 +12,11 @@ from truenorth.adapters._learner import Learner
 
 _Own = TypeVar("_Own", bound="Adapter")
 
-_SETTINGS = frozenset(Policy(dimension=1).params) - {"dimension"}
+SETTINGS = frozenset(Policy(dimension=1).params) - {"dimension"}
 
 
 class Adapter:
-    """Something that keeps what its constructor was told under the same names."""
+    """Something that keeps what its constructor was told under the same names, and nothing else before it learns."""
 
     # Module and name of another library's abstract class that this one passes for, where that library is loaded.
     _PASSES_FOR: ClassVar[tuple[str, str]] = ("", "")
@@ -23,20 +24,27 @@ class Adapter:
     def __init__(self, policy: str, intercept: bool, settings: dict[str, Any]) -> None:
         self.policy = policy
         self.intercept = intercept
-        self.settings = settings
+        vars(self).update(settings)
         module, name = self._PASSES_FOR
         base = getattr(sys.modules.get(module), name, None)
         if base is not None:
             base.register(type(self))
         for name in settings:
-            if name not in _SETTINGS:
-                known = ", ".join([*self._names(), *sorted(_SETTINGS)])
-                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; the names are {known}")
+            if name not in SETTINGS:
+                known = [*self._names(), *sorted(SETTINGS)]
+                near = get_close_matches(name, known, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"the names are {', '.join(known)}"
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; {hint}")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the policy is told, beside its name."""
+        return {name: value for name, value in vars(self).items() if name in SETTINGS}
 
     @classmethod
     def _names(cls) -> list[str]:
         """The constructor's own parameters, without those that it hands on to the policy."""
-        told = inspect.signature(cls).parameters.values()
+        told = list(inspect.signature(cls.__init__).parameters.values())[1:]
         return [parameter.name for parameter in told if parameter.kind is not parameter.VAR_KEYWORD]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

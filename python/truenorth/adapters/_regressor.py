@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import os
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from truenorth._decisions import Intervals
 from truenorth._native import Choice, Policy, Summary
-from truenorth.adapters._adapter import Adapter
+from truenorth.adapters._adapter import SETTINGS, Adapter
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +28,7 @@ class BanditRegressor(Adapter):
     ----------
     policy : str
         One of ``truenorth.presets()``.
-    offline : Summary, optional
+    offline : Summary or path, optional
         Logs, with the same features (and the intercept, if there is one).
     intercept : bool
         Whether to put a 1 before each row.
@@ -46,18 +49,26 @@ class BanditRegressor(Adapter):
 
     _estimator_type = "regressor"
     n_features_in_: int
+    _fitted: Policy
 
     def __init__(
         self,
         policy: str = "truenorth",
         *,
-        offline: Summary | None = None,
+        offline: Summary | str | os.PathLike[str] | None = None,
         intercept: bool = True,
         **settings: Any,
     ) -> None:
         super().__init__(policy, intercept, settings)
         self.offline = offline
-        self._fitted: Policy | None = None
+
+    # Settings by name: scikit-learn's checks know nothing of `**settings`.
+    __signature__ = inspect.signature(__init__).replace(
+        parameters=[
+            *list(inspect.signature(__init__).parameters.values())[1:-1],
+            *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in sorted(SETTINGS)),
+        ]
+    )
 
     def __sklearn_tags__(self) -> Any:
         # Asked for by scikit-learn alone, which is loaded then.
@@ -66,16 +77,18 @@ class BanditRegressor(Adapter):
             estimator_type="regressor",
             target_tags=tags.TargetTags(required=True),
             regressor_tags=tags.RegressorTags(),
+            input_tags=tags.InputTags(sparse=True),
         )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._fitted is not None
+        return "_fitted" in vars(self)
 
     @property
     def policy_(self) -> Policy:
         """The policy itself: what was learned about each feature, counts, certificate."""
-        if self._fitted is None:
-            raise ValueError("nothing was fitted yet: call `fit` before")
+        if not self.__sklearn_is_fitted__():
+            refused = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", ValueError)
+            raise refused("nothing was fitted yet: call `fit` before")
         return self._fitted
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> BanditRegressor:
@@ -106,13 +119,10 @@ class BanditRegressor(Adapter):
         -------
         self
         """
-        return self._learn(self._fitted, X, y)
+        return self._learn(vars(self).get("_fitted"), X, y)
 
     def _learn(self, policy: Policy | None, X: ArrayLike, y: ArrayLike) -> BanditRegressor:
-        rows = self._rows(X)
-        paid = np.asarray(y, dtype=np.float64)
-        if paid.shape != (len(rows),) or not np.isfinite(paid).all():
-            raise ValueError(f"`y` must be {len(rows)} finite numbers, but is {y!r}")
+        rows, paid = self._checked(X, y, reset=policy is None)
         if policy is None:
             policy = Policy(self.policy, dimension=rows.shape[1], offline=self.offline, **self.settings)
         policy.play(rows[:, None, :], paid[:, None])
@@ -178,7 +188,24 @@ class BanditRegressor(Adapter):
         return float(1.0 - left / ((paid - paid.mean()) ** 2).sum())
 
     def _rows(self, X: ArrayLike) -> Floats:
-        rows = np.asarray(X, dtype=np.float64)
-        if rows.ndim != 2:
-            raise ValueError(f"`X` must have two dimensions, but its shape is {rows.shape}")
-        return np.insert(rows, 0, 1.0, axis=1) if self.intercept else rows
+        """Rows for a policy that is there."""
+        _ = self.policy_
+        return self._checked(X, None, reset=False)[0]
+
+    def _checked(self, X: Any, y: Any, *, reset: bool) -> tuple[Floats, Floats]:
+        """Rows and rewards, checked by scikit-learn in its own words where it is loaded."""
+        if hasattr(X, "toarray"):
+            X = X.toarray()
+        validation: Any = sys.modules.get("sklearn.utils.validation")
+        if validation is None:
+            rows = np.asarray(X, dtype=np.float64)
+            if rows.ndim != 2:
+                raise ValueError(f"`X` must have two dimensions, but its shape is {rows.shape}")
+            paid = np.zeros(len(rows)) if y is None else np.asarray(y, dtype=np.float64)
+            if paid.shape != (len(rows),) or not np.isfinite(paid).all():
+                raise ValueError(f"`y` must be {len(rows)} finite numbers, but is {y!r}")
+        elif y is None and not reset:
+            rows, paid = validation.validate_data(self, X, reset=False, dtype=np.float64), np.zeros(0)
+        else:
+            rows, paid = validation.validate_data(self, X, y, reset=reset, dtype=np.float64, y_numeric=True)
+        return np.insert(rows, 0, 1.0, axis=1) if self.intercept else rows, np.asarray(paid, dtype=np.float64)
