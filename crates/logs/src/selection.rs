@@ -123,6 +123,24 @@ impl Selection {
             || self.without.iter().any(|other| other == name)
     }
 
+    /// The model that is asked for of events, which tell all the rest themselves.
+    pub(crate) fn of_events(&self) -> Result<Option<Model>, Problem> {
+        if self.reward != "reward" {
+            let sentence = format!("this file has events, whose reward is `reward`, not `{}`", self.reward);
+            return Err(Problem::Other(sentence));
+        }
+        if !self.action.is_empty() || self.chosen.is_some() {
+            return Err(Problem::other("this file has events, which tell their actions themselves"));
+        }
+        match &self.features {
+            Features::Model(model) => Ok(Some(model.clone())),
+            Features::Any => Ok(None),
+            Features::Listed { .. } => {
+                Err(Problem::other("this file has events, whose features a model tells, not columns"))
+            }
+        }
+    }
+
     /// The columns that belong to the action, in the order in which they are asked for.
     pub(crate) fn action_fields<'a>(&self, names: &'a [String]) -> Vec<&'a String> {
         let place = |name: &String| self.action.iter().position(|wanted| wanted.fits(name));

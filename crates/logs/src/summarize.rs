@@ -93,7 +93,9 @@ impl Plan {
         let detected = || Format::detect(first, self.selection.is_some());
         let format = self.format.map_or_else(detected, Ok)?;
         if !format.is_table() {
-            return self.event_recipe(format, first, paths);
+            let Some(selection) = &self.selection else { return self.event_recipe(format, first, paths) };
+            let plan = Self { model: selection.of_events()?, selection: None, ..self.clone() };
+            return plan.event_recipe(format, first, paths);
         }
         let selection = self.selection.as_ref().ok_or(Problem::NoSelection(format))?;
         let (names, _) = source::open(first, format, None, &Wanted::default())?;
