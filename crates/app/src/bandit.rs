@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use truenorth::{Certificate, Preset, Settings};
 use truenorth_bandit::{Bandit, Limits, Parts};
-use truenorth_logs::{EventRows, Summary, write_whole};
+use truenorth_logs::{EventRows, Problem, Summary, write_whole};
 
 use crate::error::{Error, Result};
 
@@ -80,10 +80,12 @@ pub fn write(bandit: &Bandit, path: &Path) -> Result<()> {
 pub fn learn_files(bandit: &mut Bandit, files: &[PathBuf], like: &Summary) -> Result<u64> {
     let mut learned = 0;
     for path in files {
-        for event in EventRows::open(path, None, like)? {
+        let mut rows = EventRows::open_to_learn(path, like)?;
+        while let Some(event) = rows.next() {
             let event = event?;
             if event.reward.is_some() && event.chosen.is_some() {
-                bandit.learn_event(&event).map_err(|error| Error::input(path.display(), error))?;
+                let learn = bandit.learn_event(&event);
+                learn.map_err(|error| rows.error(Problem::Other(error.to_string())))?;
                 learned += 1;
             }
         }

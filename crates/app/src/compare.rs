@@ -93,6 +93,8 @@ pub struct Contest {
     pub names: Vec<String>,
     /// The logs, which may have no rows.
     pub logs: RidgeStatistic,
+    /// The model, if it was made from the data.
+    pub made: Option<String>,
     recording: Recording,
     /// What features were divided by.
     unit: f64,
@@ -238,6 +240,15 @@ impl Contest {
             && logs::Summary::is_summary(path)
         {
             let summary = logs::Summary::read(path)?;
+            if model.is_some() || !features.is_empty() {
+                return Err(Error::SummaryAndColumns);
+            }
+            if let logs::Origin::Table { reward: own, .. } = summary.origin()
+                && own != reward
+            {
+                let reason = format_args!("its reward is `{own}`, but `{reward}` is asked for");
+                return Err(Error::input(path.display(), reason));
+            }
             let mut alike = Alike::summary(&summary);
             let online = Rows { name: online.name(), table: online.table(&mut alike, Some(round))? };
             return Self::with_summary(&summary, alike.features(), &online);
@@ -251,14 +262,17 @@ impl Contest {
             None => (online, None),
         };
         let (mut alike, first) = first.alike(&selection)?;
+        let made = asked.is_nothing().then(|| alike.recipe().model.to_string());
         let mut rows = |source: Source, round| -> Result<Rows> {
             Ok(Rows { name: source.name(), table: source.table(&mut alike, round)? })
         };
-        let Some(online) = rest else { return Self::new(None, &rows(first, Some(round))?) };
+        let Some(online) = rest else {
+            return Ok(Self { made, ..Self::new(None, &rows(first, Some(round))?)? });
+        };
         let mut offline = rows(first, None)?;
         let online = rows(online, Some(round))?;
         offline.table.widen(&online.table.names);
-        Self::new(Some(&offline), &online)
+        Ok(Self { made, ..Self::new(Some(&offline), &online)? })
     }
 
     /// From logged rows, if there are any, and live ones with their rounds.
@@ -300,7 +314,7 @@ impl Contest {
             rewards: online.table.rewards.clone(),
             rounds: online.table.rows_by_round().unwrap_or_default(),
         };
-        Self { names, logs, recording, unit, no_arm }
+        Self { names, logs, made: None, recording, unit, no_arm }
     }
 
     /// Rounds in which there is nothing to choose, because they have one action.

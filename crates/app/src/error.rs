@@ -58,6 +58,9 @@ pub enum Error {
     /// Features are asked for in two ways.
     #[error("`model` says which features there are, so `features`, `one_hot` and `hash` cannot")]
     ModelAndColumns,
+    /// Features are asked for beside a summary, which has its own.
+    #[error("the summary says which features there are, so `model` and `features` cannot")]
+    SummaryAndColumns,
     /// A part that does not go with those before it.
     #[error("{}: {problem}", path.display())]
     Merge {
@@ -140,6 +143,7 @@ impl Error {
             Self::Number { name, .. } => std::slice::from_ref(name),
             Self::NoReward => &["reward"],
             Self::ModelAndColumns => &["model", "features", "one_hot", "hash"],
+            Self::SummaryAndColumns => &["model", "features"],
             Self::Scale { .. } => &["scales"],
             Self::NotTold { .. } => &["drift", "certificate"],
             _ => &[],

@@ -90,7 +90,8 @@ pub fn summarize(
             None => summed = Some(Summed { whole: part, twice: BTreeSet::new() }),
             Some(Summed { whole, twice }) => {
                 twice.extend(part.files().keys().filter(|file| whole.files().contains_key(*file)).cloned());
-                whole.merge(&part).map_err(|problem| Error::Merge { path: path.clone(), problem })?;
+                let merged = whole.merge(&part).and_then(|()| whole.check());
+                merged.map_err(|problem| Error::Merge { path: path.clone(), problem })?;
             }
         }
     }

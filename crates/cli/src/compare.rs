@@ -104,6 +104,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let source = |path: &PathBuf| Source::Path(path.clone());
     let columns = Columns { features, model: arguments.model.as_deref(), reward, round };
     let contest = Contest::read(columns, offline.as_ref().map(source), source(online))?;
+    if let Some(model) = &contest.made {
+        eprintln!("truenorth: model made from the data: --model '{model}'");
+    }
     match (contest.rounds_of_one(), contest.rounds()) {
         (0, _) => {}
         (ones, rounds) if ones == rounds => eprintln!(

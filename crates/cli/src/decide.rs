@@ -75,15 +75,12 @@ pub(crate) struct Arguments {
     /// What such policies are told instead: certificate.toml of `truenorth audit`
     #[arg(long, value_name = "FILE", conflicts_with = "drift")]
     certificate: Option<PathBuf>,
-    /// Decisions that may wait for their rewards; the oldest expires
-    #[arg(long, value_name = "DECISIONS", default_value_t = Limits::default().open)]
-    open: usize,
-    /// Rounds that a decision may wait
-    #[arg(long, value_name = "ROUNDS", default_value_t = Limits::default().age)]
-    age: u64,
-    /// Features that may join beside those of the logs; those beyond share one for each term
-    #[arg(long, value_name = "FEATURES", default_value_t = Limits::default().joining)]
-    joining: usize,
+    #[arg(long, value_name = "DECISIONS", help = format!("Decisions that may wait for their rewards; the oldest expires [default: {}]", Limits::default().open))]
+    open: Option<usize>,
+    #[arg(long, value_name = "ROUNDS", help = format!("Rounds that a decision may wait [default: {}]", Limits::default().age))]
+    age: Option<u64>,
+    #[arg(long, value_name = "FEATURES", help = format!("Features that may join beside those of the logs; those beyond share one for each term [default: {}]", Limits::default().joining))]
+    joining: Option<usize>,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), Failure> {
@@ -141,7 +138,12 @@ fn begin(arguments: &Arguments, summary: Option<&Summary>) -> Result<Bandit, Fai
         }
         check_file(path)?;
     }
-    let limits = Limits { open: arguments.open, age: arguments.age, joining: arguments.joining };
+    let usual = Limits::default();
+    let limits = Limits {
+        open: arguments.open.unwrap_or(usual.open),
+        age: arguments.age.unwrap_or(usual.age),
+        joining: arguments.joining.unwrap_or(usual.joining),
+    };
     let mut parts = match (summary, &arguments.model) {
         (Some(summary), _) => bandit::parts(summary)?,
         (None, Some(model)) => Parts::without_logs(model).map_err(Error::from)?,
@@ -202,9 +204,16 @@ fn check_state(
         ("half-life", arguments.half_life.is_some()),
         ("drift", arguments.drift.is_some()),
         ("certificate", arguments.certificate.is_some()),
+        ("open", arguments.open.is_some()),
+        ("age", arguments.age.is_some()),
+        ("joining", arguments.joining.is_some()),
     ];
     for (flag, _) in told.into_iter().filter(|(_, told)| *told) {
         eprintln!("truenorth: `--{flag}` is not used: {} has its own settings", path.display());
+    }
+    if let Some(summary) = &arguments.summary {
+        let (logs, state) = (summary.display(), path.display());
+        eprintln!("truenorth: the rows of {logs} are not read, as {state} has its own; `--add {logs}` adds them");
     }
     let counts = bandit.counts();
     eprintln!(

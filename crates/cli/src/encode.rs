@@ -7,10 +7,11 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use truenorth_features::{Encoder, Event, Joining, Rows};
-use truenorth_logs::{EventRows, Summary};
+use truenorth_logs::{EventRows, Missing, Summary};
 
 use crate::decide::Lines;
 use crate::failure::Failure;
+use crate::output::json;
 use crate::summarize::{FormatChoice, format, warn};
 
 #[derive(Debug, Args)]
@@ -48,16 +49,24 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), 
     // Features that were never logged join, as they do in a bandit.
     let mut encoder = summary.encoder(Joining::Sharing(usize::MAX));
     let mut rows = Rows::default();
+    let drops = summary.recipe().missing == Missing::Drop;
     let known = summary.features().len();
-    let mut write = |event: &Event, encoder: &mut Encoder| -> Result<(), String> {
-        encoder.rows(event, &mut rows).map_err(|error| error.to_string())?;
-        let encoded = encoded(event, &rows, encoder);
-        let line = serde_json::to_string(&encoded).map_err(|error| error.to_string())?;
-        writeln!(output, "{line}").map_err(|error| error.to_string())
+    let mut left_out = 0;
+    // Whether there is a row; one that lacks a value is left out where the logs' were.
+    let mut encode = |event: &Event, encoder: &mut Encoder, rows: &mut Rows| match encoder.rows(event, rows) {
+        Err(error) if drops && error.missing().is_some() => {
+            left_out += 1;
+            Ok(false)
+        }
+        made => made.map(|()| true),
     };
     if let Some(path) = &arguments.file {
-        for event in EventRows::open(path, arguments.format.0, &summary)? {
-            write(&event?, &mut encoder).map_err(|reason| Failure::in_file(path, reason))?;
+        let mut events = EventRows::open(path, arguments.format.0, &summary)?;
+        while let Some(event) = events.next() {
+            let event = event?;
+            if encode(&event, &mut encoder, &mut rows).map_err(|error| events.error(error))? {
+                write(output, &encoded(&event, &rows, &encoder))?;
+            }
         }
     } else {
         let mut lines = Lines::new(io::stdin().lock());
@@ -65,9 +74,16 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), 
         while let Some(line) = lines.next().map_err(Failure::Output)? {
             let read = line.and_then(|line| event.read_json(line).map_err(|error| error.to_string()));
             let place = format!("standard input, line {}", lines.number);
-            let wrong = |reason| truenorth_app::Error::input(&place, reason);
-            read.and_then(|()| write(&event, &mut encoder)).map_err(wrong)?;
+            let made = read.and_then(|()| {
+                encode(&event, &mut encoder, &mut rows).map_err(|error| error.to_string())
+            });
+            if made.map_err(|reason| truenorth_app::Error::input(&place, reason))? {
+                write(output, &encoded(&event, &rows, &encoder))?;
+            }
         }
+    }
+    if left_out > 0 {
+        eprintln!("truenorth: {left_out} events lack a value and were left out");
     }
     let joined = &encoder.features()[known..];
     if !joined.is_empty() {
@@ -79,6 +95,11 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), 
         eprintln!("truenorth: the model has no use for field `{name}`, which came {count} times");
     }
     Ok(())
+}
+
+fn write(output: &mut impl Write, encoded: &Encoded) -> Result<(), Failure> {
+    let line = json(encoded)?;
+    output.write_all(line.as_bytes()).map_err(Failure::Output)
 }
 
 fn encoded(event: &Event, rows: &Rows, encoder: &Encoder) -> Encoded {

@@ -91,6 +91,8 @@ pub(crate) fn format(name: &str) -> Result<FormatChoice, String> {
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     model: String,
+    made: bool,
+    left_out: &'a [String],
     warnings: Vec<String>,
     rows: u64,
     dimension: usize,
@@ -139,6 +141,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     json(&Report {
         model: whole.recipe().model.to_string(),
+        made: is_made,
+        left_out: &whole.recipe().left_out,
         warnings: whole.recipe().warnings(),
         rows: whole.rows(),
         dimension: whole.dimension(),

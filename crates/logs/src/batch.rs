@@ -59,6 +59,17 @@ impl Batch {
         (&self.found[start..end], &self.gaps[first..last], weight)
     }
 
+    /// Adds the features of a row, times a scale; the mean of a feature takes the place of a number that is missing.
+    pub(crate) fn add_to(&self, row: usize, scale: f64, mean: impl Fn(usize) -> f64, features: &mut [f64]) {
+        for (feature, column) in self.columns.iter().enumerate() {
+            let value = column[row];
+            features[feature] += scale * if value.is_nan() { mean(feature) } else { value };
+        }
+        for &(feature, value) in self.found(row).0 {
+            features[feature as usize] += scale * value;
+        }
+    }
+
     /// Forgets the rows behind the first ones.
     pub(crate) fn truncate(&mut self, rows: usize) {
         self.columns.iter_mut().for_each(|column| column.truncate(rows));

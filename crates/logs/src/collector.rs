@@ -6,7 +6,7 @@ use truenorth_features::{Encoder, Event, ID, Slot, Survey, Value};
 
 use crate::batch::Batch;
 use crate::error::{Error, Place, Problem, Result, shortened};
-use crate::selection::{Selection, Wanted, batch_rows, position};
+use crate::selection::{Selection, Wanted, batch_rows, id_column, position};
 use crate::tolerance::{Rejected, Tolerance};
 
 /// Largest size of a number that the library takes: its square and a sum of squares stay finite.
@@ -65,8 +65,8 @@ impl Columns {
         let round = round.map(|name| position(&names, name)).transpose()?;
         let chosen = chosen.map(|name| position(&names, name)).transpose()?;
         let recipe = encoder.recipe();
-        let column = |name: &str| match &recipe.id {
-            Some(own) if name == ID && !names.iter().any(|name| name == ID) => position(&names, own),
+        let column = |name: &str| match id_column(&names, recipe) {
+            Some(own) if name == ID => position(&names, own),
             _ => position(&names, name),
         };
         let fields = encoder.fields().map(|(name, slot)| Ok((slot, column(name)?)));
@@ -248,6 +248,11 @@ impl Surveyor {
         let columns = columns.map(|(place, name)| (place, name.clone(), action(name))).collect();
         let survey = Survey::new(!selection.action.is_empty());
         Ok(Self { survey, columns, tolerance })
+    }
+
+    /// Looks at no other columns than these.
+    pub(crate) fn keep_columns(&mut self, names: &[String]) {
+        self.columns.retain(|(_, name, _)| names.contains(name));
     }
 
     /// For events.

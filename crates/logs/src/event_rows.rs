@@ -2,17 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use truenorth_features::{Event, Factor, ID, Named, Recipe, Value};
+use truenorth_features::{Event, Factor, ID, Named, Value};
 use wildmatch::WildMatch;
 
-use crate::collector::{Sink, is_chosen};
+use crate::collector::{Sink, is_chosen, number};
 use crate::error::{Error, Place, Problem, Result};
 use crate::events;
 use crate::format::Format;
 use crate::origin::Origin;
-use crate::selection::position;
+use crate::selection::{id_column, position};
 use crate::source::{self, Memory, Source, Wanted, columnar};
 use crate::summary::Summary;
+
+/// What the reward of an event is called: no pattern of a model of events takes a column of this name.
+const REWARD: &str = "reward";
 
 /// The events of a file: of a table, each row is one, with the one action that the row is about.
 pub struct EventRows {
@@ -20,41 +23,59 @@ pub struct EventRows {
     /// None behind an error that nothing can be read after.
     source: Option<Box<dyn Source>>,
     rows: Converted,
+    /// Where the last event begins.
+    place: Place,
 }
 
 impl EventRows {
     /// Opens a file of decisions for a summary: of its own format, of events as JSON lines, or a table of its fields.
     pub fn open(path: &Path, format: Option<Format>, summary: &Summary) -> Result<Self> {
-        let open = || -> Result<Self> {
-            let (origin, recipe) = (summary.origin(), summary.recipe());
-            let table = matches!(origin, Origin::Table { .. });
-            let format = match format {
-                Some(format) => format,
-                // A file of JSON lines may hold events also where the logs were a table.
-                None => match Format::detect(path, false) {
-                    Err(_) if table => Format::detect(path, true)?,
-                    detected => detected?,
-                },
-            };
-            if !format.is_table() {
-                let items = if let Origin::Events { items, .. } = origin { items.as_ref() } else { None };
-                let source = events::open(path, format, items, false)?;
-                return Ok(Self { path: path.to_owned(), source: Some(source), rows: Converted::default() });
+        Self::opened(path, format, summary, false).map_err(|error| error.in_file(path))
+    }
+
+    /// The same for a file whose rewards are to be learned, so that a table must have them.
+    pub fn open_to_learn(path: &Path, summary: &Summary) -> Result<Self> {
+        Self::opened(path, None, summary, true).map_err(|error| error.in_file(path))
+    }
+
+    fn opened(path: &Path, format: Option<Format>, summary: &Summary, learn: bool) -> Result<Self> {
+        let origin = summary.origin();
+        let table = matches!(origin, Origin::Table { .. });
+        let format = match format {
+            Some(format) => format,
+            // A file of JSON lines may hold events also where the logs were a table.
+            None => match Format::detect(path, false) {
+                Err(_) if table => Format::detect(path, true)?,
+                detected => detected?,
+            },
+        };
+        let (source, rows) = if format.is_table() {
+            if learn && !table {
+                return Err(Problem::other(
+                    "this is a table, and only a summary of tables tells its columns: name the summary",
+                )
+                .into());
             }
             let (names, source) = source::open(path, format, None, &Wanted::default())?;
-            let rows = Converted::new(&names, recipe, origin)?;
-            Ok(Self { path: path.to_owned(), source: Some(source), rows })
+            (source, Converted::new(names, summary, learn)?)
+        } else {
+            let items = if let Origin::Events { items, .. } = origin { items.as_ref() } else { None };
+            (events::open(path, format, items, false)?, Converted::default())
         };
-        open().map_err(|error| error.in_file(path))
+        Ok(Self { path: path.to_owned(), source: Some(source), rows, place: Place::File })
+    }
+
+    /// What is wrong with the last event, with its place.
+    pub fn error(&self, problem: impl Into<Problem>) -> Error {
+        problem.into().at(self.place).in_file(&self.path)
     }
 
     /// The same for a table in memory; `name` stands for the file.
     pub fn of_batches(batches: Memory<'static>, name: &str, summary: &Summary) -> Result<Self> {
         let path = PathBuf::from(name);
         let (names, source) = columnar::open_memory(batches, &Wanted::default());
-        let rows = Converted::new(&names, summary.recipe(), summary.origin());
-        let rows = rows.map_err(|problem| problem.in_file(&path))?;
-        Ok(Self { path, source: Some(source), rows })
+        let rows = Converted::new(names, summary, false).map_err(|problem| problem.in_file(&path))?;
+        Ok(Self { path, source: Some(source), rows, place: Place::File })
     }
 }
 
@@ -64,7 +85,8 @@ impl Iterator for EventRows {
     /// The next event, or what is wrong with it; behind most of what is wrong there are more.
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(event) = self.rows.ready.pop_front() {
+            if let Some((place, event)) = self.rows.ready.pop_front() {
+                self.place = place;
                 return Some(event.map_err(|error| error.in_file(&self.path)));
             }
             match self.source.as_mut()?.read(&mut self.rows, &mut |_, _| false) {
@@ -87,46 +109,51 @@ impl Iterator for EventRows {
 /// Turns rows into events.
 #[derive(Default)]
 struct Converted {
+    /// All columns that a row has.
+    names: Vec<String>,
     /// Columns of fields, and whether they belong to the action.
-    columns: Vec<(usize, String, bool)>,
+    columns: Vec<(usize, bool)>,
     id: Option<usize>,
     reward: Option<usize>,
-    /// Says whether the action of a row was the one that was taken.
-    chosen: Option<(usize, String)>,
-    ready: std::collections::VecDeque<Result<Event>>,
+    chosen: Option<usize>,
+    ready: std::collections::VecDeque<(Place, Result<Event>)>,
 }
 
 impl Converted {
-    fn new(names: &[String], recipe: &Recipe, origin: &Origin) -> Result<Self, Problem> {
-        let (reward, chosen) = match origin {
-            Origin::Table { reward, chosen } => (Some(reward), chosen.as_ref()),
-            Origin::Events { .. } => (None, None),
-        };
-        let find = |name: &str| names.iter().position(|other| other == name);
-        // Live rows need neither.
-        let reward = reward.and_then(|name| find(name));
-        let chosen = chosen.and_then(|name| Some((find(name)?, name.clone())));
-        let own = recipe.id.as_deref().unwrap_or(ID);
-        let id = find(own);
-        let mut fields = recipe.model.fields();
-        for part in recipe.model.parts() {
-            let Factor::Field(Named::Pattern(pattern), _) = part else { continue };
-            let pattern = WildMatch::new(pattern);
-            let special =
-                |place| [reward, id, chosen.as_ref().map(|(place, _)| *place)].contains(&Some(place));
-            let fits = names.iter().enumerate().filter(|(at, name)| !special(*at) && pattern.matches(name));
-            fields.extend(fits.map(|(_, name)| name.as_str()));
+    /// Live rows may have no rewards, unless these are to be learned.
+    fn new(names: Vec<String>, summary: &Summary, learn: bool) -> Result<Self, Problem> {
+        let recipe = summary.recipe();
+        let (mut reward, mut chosen) = (None, None);
+        if let Origin::Table { reward: paid, chosen: taken } = summary.origin()
+            && (learn || names.contains(paid))
+        {
+            reward = Some(position(&names, paid)?);
+            chosen = taken.as_ref().map(|name| position(&names, name)).transpose()?;
         }
-        let mut columns: Vec<(usize, String, bool)> = Vec::new();
-        for name in fields {
-            let column = if name == ID && id.is_some() { own } else { name };
-            let action = recipe.action.as_ref().is_some_and(|action| action.contains(column));
-            let place = position(names, column)?;
-            if columns.iter().all(|(other, ..)| *other != place) {
-                columns.push((place, column.to_owned(), action));
+        let id = id_column(&names, recipe).filter(|id| names.iter().any(|name| name == id));
+        let id = id.map(|id| position(&names, id)).transpose()?;
+        let mut places = Vec::new();
+        for part in recipe.model.parts() {
+            match part {
+                Factor::Field(Named::Pattern(pattern), _) => {
+                    let fits = WildMatch::new(pattern);
+                    places.extend((0..names.len()).filter(|&column| {
+                        Some(column) != id && names[column] != REWARD && fits.matches(&names[column])
+                    }));
+                }
+                // The action's id stands for it.
+                part if part.name() == Some(ID) && id.is_some() => {}
+                part => places.extend(part.name().map(|name| position(&names, name)).transpose()?),
             }
         }
-        Ok(Self { columns, id, reward, chosen, ready: std::collections::VecDeque::new() })
+        let mut columns: Vec<(usize, bool)> = Vec::new();
+        for column in places {
+            let action = recipe.action.as_ref().is_some_and(|action| action.contains(&names[column]));
+            if !columns.contains(&(column, action)) {
+                columns.push((column, action));
+            }
+        }
+        Ok(Self { names, columns, id, reward, chosen, ready: std::collections::VecDeque::new() })
     }
 
     fn of_row<'a>(&self, cell: &dyn Fn(usize) -> Value<'a>) -> Result<Event, Problem> {
@@ -137,17 +164,19 @@ impl Converted {
                 let id = self.id.map(|column| text(cell(column))).filter(|id| !id.is_empty());
                 event.push_action(id.as_deref().unwrap_or("1"))?;
             }
-            for (column, name, action) in &self.columns {
-                if *action == pass {
-                    event.push(&[name], cell(*column).typed())?;
+            for &(column, action) in &self.columns {
+                if action == pass {
+                    event.push(&[&self.names[column]], cell(column))?;
                 }
             }
         }
-        let taken = self.chosen.as_ref().map_or(Ok(true), |(column, name)| is_chosen(name, cell(*column)))?;
-        if let Some(column) = self.reward.filter(|_| taken)
-            && let Ok(reward) = crate::collector::number("reward", cell(column))
-        {
-            (event.reward, event.chosen) = (Some(reward), Some(0));
+        let taken = self.chosen.map_or(Ok(true), |column| is_chosen(&self.names[column], cell(column)))?;
+        if let Some(column) = self.reward.filter(|_| taken) {
+            match number(&self.names[column], cell(column)) {
+                // A decision whose reward nobody knows.
+                Err(problem) if problem.missing().is_some() => {}
+                reward => (event.reward, event.chosen) = (Some(reward?), Some(0)),
+            }
         }
         Ok(event)
     }
@@ -165,12 +194,12 @@ fn text(value: Value<'_>) -> String {
 impl Sink for Converted {
     fn row<'a>(&mut self, place: Place, cell: &dyn Fn(usize) -> Value<'a>) -> Result<()> {
         let event = self.of_row(cell).map_err(|problem| problem.at(place));
-        self.ready.push_back(event);
+        self.ready.push_back((place, event));
         Ok(())
     }
 
-    fn event(&mut self, _: Place, event: &Event) -> Result<()> {
-        self.ready.push_back(Ok(event.clone()));
+    fn event(&mut self, place: Place, event: &Event) -> Result<()> {
+        self.ready.push_back((place, Ok(event.clone())));
         Ok(())
     }
 

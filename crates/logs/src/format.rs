@@ -83,12 +83,12 @@ impl Format {
     }
 
     /// The format by the file's ending and, where that leaves it open, by its first line. Where columns are
-    /// asked for, a table is meant.
+    /// asked for, a table is meant, unless a line is an event with its actions.
     pub(crate) fn detect(path: &Path, table: bool) -> Result<Self> {
         let ending = Self::of(path);
         match ending {
             Some(format @ (Self::Parquet | Self::Arrow | Self::VowpalWabbit)) => return Ok(format),
-            Some(format @ (Self::Csv | Self::JsonLines)) if table => return Ok(format),
+            Some(Self::Csv) if table => return Ok(Self::Csv),
             _ => {}
         }
         let mut lines = Lines::open(path)?;
@@ -97,8 +97,8 @@ impl Format {
         }
         match (ending, events::sniffed(&lines.line)) {
             (Some(Self::Csv), Some(Self::OpenBandit)) => Ok(Self::OpenBandit),
-            (Some(Self::JsonLines), Some(found @ (Self::Dsjson | Self::Events))) => Ok(found),
-            (Some(Self::Dsjson), Some(Self::Events)) if !table => Ok(Self::Events),
+            (Some(Self::JsonLines | Self::Dsjson), Some(Self::Events)) => Ok(Self::Events),
+            (Some(Self::JsonLines), Some(Self::Dsjson)) if !table => Ok(Self::Dsjson),
             (Some(Self::Dsjson), _) if table => Ok(Self::JsonLines),
             (ending, sniffed) => ending.or(sniffed).ok_or_else(|| unclear().into()),
         }

@@ -59,14 +59,8 @@ impl Summary {
                 rows.features.resize(start + self.dimension(), 0.0);
                 let (constant, features) = rows.features[start..].split_at_mut(intercept);
                 constant.fill(scale);
-                for (feature, column) in batch.columns.iter().enumerate() {
-                    let value = column[row];
-                    features[feature] +=
-                        scale * if value.is_nan() { self.mean(&self.features[feature].name) } else { value };
-                }
-                for &(feature, value) in batch.found(row).0 {
-                    features[feature as usize] += value * scale;
-                }
+                let mean = |feature: usize| self.mean(&self.features[feature].name);
+                batch.add_to(row, scale, mean, features);
             }
             rows.rewards.extend(&batch.rewards);
             if let (Some(rounds), Some(more)) = (&mut rows.rounds, batch.rounds) {

@@ -1,6 +1,6 @@
 //! Which columns of a file are wanted.
 
-use truenorth_features::{Factor, Model, Named, Reading, Term};
+use truenorth_features::{Factor, ID, Model, Named, Reading, Recipe, Term};
 use wildmatch::WildMatch;
 
 use crate::error::{Problem, listed};
@@ -123,7 +123,33 @@ impl Selection {
             || self.without.iter().any(|other| other == name)
     }
 
-    /// Whether a glob takes a column of this name, which the first row did not have.
+    /// The model that is asked for of events, which tell all the rest themselves.
+    pub(crate) fn of_events(&self) -> Result<Option<Model>, Problem> {
+        if self.reward != "reward" {
+            let sentence = format!("this file has events, whose reward is `reward`, not `{}`", self.reward);
+            return Err(Problem::Other(sentence));
+        }
+        if !self.action.is_empty() || self.chosen.is_some() {
+            return Err(Problem::other("this file has events, which tell their actions themselves"));
+        }
+        match &self.features {
+            Features::Model(model) => Ok(Some(model.clone())),
+            Features::Any => Ok(None),
+            Features::Listed { .. } => {
+                Err(Problem::other("this file has events, whose features a model tells, not columns"))
+            }
+        }
+    }
+
+    /// The columns that belong to the action, in the order in which they are asked for.
+    pub(crate) fn action_fields<'a>(&self, names: &'a [String]) -> Vec<&'a String> {
+        let place = |name: &String| self.action.iter().position(|wanted| wanted.fits(name));
+        let mut fields: Vec<&String> = names.iter().filter(|name| place(name).is_some()).collect();
+        fields.sort_by_key(|name| place(name));
+        fields
+    }
+
+    /// Whether a glob takes a column of this name, or a model that is made of all columns would, which the first row did not have.
     pub(crate) fn takes(&self, name: &str) -> bool {
         let by_glob = |wanted: &Wanted| matches!(wanted, Wanted::Glob(glob) if glob.matches(name));
         let taken = match &self.features {
@@ -134,7 +160,7 @@ impl Selection {
                 Factor::Field(Named::Pattern(pattern), _) => WildMatch::new(pattern).matches(name),
                 _ => false,
             }),
-            Features::Any => false,
+            Features::Any => !name.is_empty(),
         };
         taken && !self.keeps_back(name)
     }
@@ -208,6 +234,11 @@ pub(crate) fn position(names: &[String], name: &str) -> Result<usize, Problem> {
         (Some(_), Some(_)) => Err(Problem::TwoColumns(name.to_owned())),
         (None, _) => Err(Problem::NoColumn { name: name.to_owned(), columns: names.to_vec() }),
     }
+}
+
+/// The column that holds the ids of actions: `id`, if there is one, or else the one that the logs had.
+pub(crate) fn id_column<'a>(names: &[String], recipe: &'a Recipe) -> Option<&'a str> {
+    if names.iter().any(|name| name == ID) { Some(ID) } else { recipe.id.as_deref() }
 }
 
 pub(crate) fn wanted(list: &str) -> Vec<Wanted> {

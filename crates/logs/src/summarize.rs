@@ -93,18 +93,24 @@ impl Plan {
         let detected = || Format::detect(first, self.selection.is_some());
         let format = self.format.map_or_else(detected, Ok)?;
         if !format.is_table() {
-            return self.event_recipe(format, first, paths);
+            let Some(selection) = &self.selection else { return self.event_recipe(format, first, paths) };
+            let plan = Self { model: selection.of_events()?, selection: None, ..self.clone() };
+            return plan.event_recipe(format, first, paths);
         }
         let selection = self.selection.as_ref().ok_or(Problem::NoSelection(format))?;
         let (names, _) = source::open(first, format, None, &Wanted::default())?;
         self.table_recipe(selection, &names, |surveyor, limit| {
             for path in paths {
-                let format = self.format.map_or_else(|| Format::detect(path, true), Ok)?;
-                let (columns, mut source) = source::open(path, format, None, &Wanted::default())?;
-                // Another file may have its columns in another order.
-                let mut part = Surveyor::of_table(&columns, selection, self.tolerance)?;
-                survey(&mut *source, &mut part, limit).map_err(|error| error.in_file(path))?;
-                surveyor.survey.merge(part.survey);
+                let read = || -> Result<Surveyor> {
+                    let format = self.format.map_or_else(|| Format::detect(path, true), Ok)?;
+                    let (columns, mut source) = source::open(path, format, None, &Wanted::default())?;
+                    // Another file may have its columns in another order, and more of them.
+                    let mut part = Surveyor::of_table(&columns, selection, self.tolerance)?;
+                    part.keep_columns(&names);
+                    survey(&mut *source, &mut part, limit)?;
+                    Ok(part)
+                };
+                surveyor.survey.merge(read().map_err(|error| error.in_file(path))?.survey);
                 if surveyor.survey.rows >= limit {
                     break;
                 }
@@ -125,9 +131,10 @@ impl Plan {
         let missing = self.tolerance.missing;
         if let Features::Listed { .. } = &selection.features {
             let model = selection.listed_model(names, self.buckets(), self.intercept)?;
-            let fits = |name: &&String| selection.action.iter().any(|wanted| wanted.fits(name));
-            let action = (!selection.action.is_empty()).then(|| names.iter().filter(fits).cloned().collect());
-            return Ok((origin, Recipe { model, missing, action, ..Recipe::default() }));
+            let fields = selection.action_fields(names);
+            let id = fields.iter().find(|name| is_category(&model, name)).map(|name| (*name).clone());
+            let action = (!selection.action.is_empty()).then(|| fields.into_iter().cloned().collect());
+            return Ok((origin, Recipe { model, missing, action, id, ..Recipe::default() }));
         }
         let mut surveyor = Surveyor::of_table(names, selection, self.tolerance)?;
         let limit = match &selection.features {
@@ -140,21 +147,19 @@ impl Plan {
             return Err(Problem::NoRows.into());
         }
         let kinds = survey.kinds();
-        let fields = names.iter().filter(|name| selection.action.iter().any(|wanted| wanted.fits(name)));
-        let mut by_order: Vec<&String> = fields.collect();
-        by_order.sort_by_key(|name| selection.action.iter().position(|wanted| wanted.fits(name)));
-        let category = by_order.iter().find(|name| kinds.get(name.as_str()) == Some(&Kind::Category));
-        let id = category.or(by_order.first()).map(|name| (**name).clone());
-        survey.id = id;
         let model = if let Features::Model(model) = &selection.features { Some(model) } else { None };
+        let is_id = |name: &&&String| {
+            kinds.get(name.as_str()) == Some(&Kind::Category)
+                || model.is_some_and(|model| is_category(model, name))
+        };
+        let id = selection.action_fields(names).iter().find(is_id).map(|name| (*name).clone());
+        survey.id = id;
         Ok((origin, met(model, &survey, true, missing)?))
     }
 
     fn event_recipe(&self, format: Format, first: &Path, paths: &[PathBuf]) -> Result<(Origin, Recipe)> {
         let items = self.items.as_deref().map(Items::read).transpose()?;
-        // What a sparse format does not name is 0; what a whole event lacks is missing.
-        let sparse = matches!(format, Format::VowpalWabbit | Format::Dsjson);
-        let missing = if sparse { Missing::Zero } else { self.tolerance.missing };
+        let missing = if is_sparse(format) { Missing::Zero } else { self.tolerance.missing };
         let origin = Origin::Events { format, items };
         if self.model.is_none() && self.names != Names::Model {
             let all = Factor::Field(Named::Pattern("*".to_owned()), As::Natural);
@@ -312,14 +317,15 @@ impl Plan {
             tolerance: self.tolerance,
             ..Asked::default()
         };
-        let opened = origin.open(path, learning(&self.tolerant(recipe)), asked);
+        let opened = origin.open(path, learning(&self.tolerant(origin, recipe)), asked);
         let read = opened.and_then(|reading| self.read(reading, origin, recipe, path, group));
         read.map_err(|error| error.in_file(path))
     }
 
     /// The recipe with what this plan says about missing values, unless its format has a say in that.
-    fn tolerant(&self, recipe: &Recipe) -> Recipe {
-        let missing = if recipe.missing == Missing::Zero { Missing::Zero } else { self.tolerance.missing };
+    fn tolerant(&self, origin: &Origin, recipe: &Recipe) -> Recipe {
+        let sparse = matches!(origin, Origin::Events { format, .. } if is_sparse(*format));
+        let missing = if sparse { Missing::Zero } else { self.tolerance.missing };
         Recipe { missing, ..recipe.clone() }
     }
 
@@ -348,8 +354,13 @@ impl Plan {
                 tally.add_batch(&batch, &reading.collector.encoder);
             }
         }
-        Ok(summary(origin, &self.tolerant(recipe), path, tally, reading.collector))
+        Ok(summary(origin, &self.tolerant(origin, recipe), path, tally, reading.collector))
     }
+}
+
+/// Whether what a row does not name is 0; what a whole event lacks is missing.
+fn is_sparse(format: Format) -> bool {
+    matches!(format, Format::VowpalWabbit | Format::Dsjson)
 }
 
 /// The recipe of a model, or of one that is made of the data.
@@ -360,6 +371,11 @@ fn met(model: Option<&Model>, survey: &Survey, table: bool, missing: Missing) ->
     let (made, left_out) = survey.model();
     let left_out = left_out.into_iter().map(str::to_owned).collect();
     Ok(Recipe { left_out, ..Recipe::meet(&made, survey, table, missing)? })
+}
+
+/// Whether a model takes a field as a category, whatever it holds.
+fn is_category(model: &Model, name: &str) -> bool {
+    model.parts().any(|part| matches!(part, Factor::Field(Named::Name(field), As::Category) if field == name))
 }
 
 /// Whether a model takes quantiles from the data.
@@ -379,10 +395,10 @@ fn survey(source: &mut dyn Source, surveyor: &mut Surveyor, limit: u64) -> Resul
     Ok(())
 }
 
-/// A summary that has rows.
+/// A summary that has rows, and that can be read again.
 fn not_empty(whole: Summary) -> Result<Summary> {
     match &whole.rejected[..] {
-        _ if whole.rows > 0 => Ok(whole),
+        _ if whole.rows > 0 => whole.check().map(|()| whole).map_err(Into::into),
         [] => Err(Problem::NoRows.into()),
         [Rejected { first, reason, .. }, ..] => {
             let rows: u64 = whole.rejected.iter().map(|rejected| rejected.rows).sum();

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use truenorth::{CrossProducts, RidgeStatistic};
-use truenorth_features::{Encoder, Feature, Joining, MOST_NAMES, Missing, Recipe};
+use truenorth_features::{Encoder, Factor, Feature, Joining, MOST_NAMES, Missing, Recipe};
 
 use crate::error::Problem;
 use crate::origin::Origin;
@@ -239,7 +239,9 @@ impl Summary {
         self.check_same(other)?;
         let fixed = self.recipe.fixed_features().len();
         let all = union(&self.features, &other.features, fixed);
-        let named = all.iter().skip(fixed).filter(|f| f.examples.is_empty()).count();
+        let hashes = self.recipe.model.terms.iter().flat_map(|term| &term.0);
+        let hashes = hashes.filter(|factor| matches!(factor, Factor::Hash(..))).count();
+        let named = all.iter().skip(fixed).filter(|f| hashes == 0 || !is_bucket(&f.name)).count();
         if named > MOST_NAMES {
             return Err(Problem::TooManyFeatures(MOST_NAMES));
         }
@@ -334,6 +336,30 @@ impl Summary {
         }
     }
 
+    /// Whether there are features, and the summary can be read again.
+    pub fn check(&self) -> Result<(), Problem> {
+        if self.dimension() == 0 {
+            return Err(Problem::other("the model has no features"));
+        }
+        let finite = |column: usize| {
+            let square = self.products.get(column, column);
+            square.is_finite() && self.products.fourth(column).is_finite()
+        };
+        let names = ["one", "reward"].into_iter().chain(self.features.iter().map(|f| f.name.as_str()));
+        if let Some((name, _)) = names.zip(0..).find(|&(_, column)| !finite(column)) {
+            return Err(Problem::Other(format!("the numbers of `{name}` are too large to be summed up")));
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        if let Some(twice) = self.features.iter().find(|feature| !seen.insert(&feature.name)) {
+            return Err(Problem::Other(format!("two features are called `{}`", twice.name)));
+        }
+        if self.is_consistent() {
+            Ok(())
+        } else {
+            Err(Problem::other("the sums of these rows contradict each other, as their numbers are too large"))
+        }
+    }
+
     /// Whether all parts fit each other: a file may come from anywhere.
     pub(crate) fn is_consistent(&self) -> bool {
         let names: std::collections::BTreeSet<&str> = self.features.iter().map(|f| f.name.as_str()).collect();
@@ -357,6 +383,12 @@ impl Summary {
             && fixed.iter().zip(&self.features).all(|(fixed, feature)| fixed.name == feature.name)
             && (self.marks.is_empty() || self.recipe.missing == Missing::Mean)
     }
+}
+
+/// Whether a bucket of a hash is a part of a feature.
+fn is_bucket(name: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.split(':').any(|part| part.rsplit_once('#').is_some_and(|(_, number)| digits(number)))
 }
 
 /// The features that both have whatever the data, then what turned up in either, by name.

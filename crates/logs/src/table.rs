@@ -1,5 +1,6 @@
 //! A whole file in memory.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use truenorth_features::{Encoder, Feature, Joining, Recipe};
@@ -33,6 +34,8 @@ pub struct Alike {
     encoder: Encoder,
     /// By whose globs the columns were found.
     selection: Option<Selection>,
+    /// What takes the place of missing numbers, by name.
+    means: BTreeMap<String, f64>,
 }
 
 impl Alike {
@@ -41,7 +44,7 @@ impl Alike {
         let format = Format::of(path).ok_or_else(|| unclear().in_file(path))?;
         let plan = Plan { selection: Some(selection.clone()), format: Some(format), ..Plan::default() };
         let (origin, recipe) = plan.recipe(&[path.to_owned()])?;
-        Ok(Self { origin, encoder: learning(&recipe), selection: Some(selection.clone()) })
+        Ok(Self::of(origin, &recipe, selection))
     }
 
     /// With the features that rows in memory have, which are given back; `name` stands for the file.
@@ -49,14 +52,22 @@ impl Alike {
         let plan = Plan { selection: Some(selection.clone()), ..Plan::default() };
         let made = plan.memory_recipe(batches, selection);
         let (origin, recipe, batches) = made.map_err(|error| error.in_file(Path::new(name)))?;
-        let alike = Self { origin, encoder: learning(&recipe), selection: Some(selection.clone()) };
-        Ok((alike, batches))
+        Ok((Self::of(origin, &recipe, selection), batches))
     }
 
-    /// With the features of a summary.
+    fn of(origin: Origin, recipe: &Recipe, selection: &Selection) -> Self {
+        let (encoder, selection) = (learning(recipe), Some(selection.clone()));
+        Self { origin, encoder, selection, means: BTreeMap::new() }
+    }
+
+    /// With the features of a summary. Every row counts, also where the logs' rows told which action was taken.
     pub fn summary(summary: &Summary) -> Self {
-        let joining = Joining::UpTo(truenorth_features::MOST_NAMES);
-        Self { origin: summary.origin().clone(), encoder: summary.encoder(joining), selection: None }
+        let encoder = summary.encoder(Joining::UpTo(truenorth_features::MOST_NAMES));
+        let mut origin = summary.origin().clone();
+        if let Origin::Table { chosen, .. } = &mut origin {
+            *chosen = None;
+        }
+        Self { origin, encoder, selection: None, means: summary.means() }
     }
 
     /// The features so far, without the intercept.
@@ -111,12 +122,8 @@ impl Alike {
                 table.features.resize(start + table.names.len(), 0.0);
                 let (constant, features) = table.features[start..].split_at_mut(first);
                 constant.fill(1.0);
-                for (feature, column) in features.iter_mut().zip(&batch.columns) {
-                    *feature = column[row];
-                }
-                for &(feature, value) in batch.found(row).0 {
-                    features[feature as usize] += value;
-                }
+                let mean = |feature: usize| self.means.get(&encoder.features()[feature].name);
+                batch.add_to(row, 1.0, |feature| mean(feature).copied().unwrap_or(0.0), features);
             }
             table.rewards.extend(batch.rewards);
             if let (Some(rounds), Some(more)) = (&mut table.rounds, batch.rounds) {

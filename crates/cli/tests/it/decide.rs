@@ -147,7 +147,7 @@ fn encode_shows_the_rows_by_name_for_tables_and_events_alike() {
     scratch.write("bad.jsonl", r#"{"context":{"user":"Anna"},"actions":[{"id":"food","price":1}]}"#);
     assert_eq!(
         scratch.says("encode logs.tn bad.jsonl"),
-        "truenorth: bad.jsonl: action \"food\": field `time` has no value\n"
+        "truenorth: bad.jsonl, line 1: action \"food\": field `time` has no value\n"
     );
 }
 

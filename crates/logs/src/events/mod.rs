@@ -36,7 +36,7 @@ pub(crate) fn open(
         Format::OpenBandit => Box::new(obd::open(lines, items)?),
         _ => return Err(Problem::NoFeatures.into()),
     };
-    Ok(Box::new(EventRows { events, event: Event::default() }))
+    Ok(Box::new(EventSource { events, event: Event::default() }))
 }
 
 /// Whether nothing is known of an action but its id: so it is in Vowpal Wabbit's `cb`.
@@ -45,12 +45,12 @@ pub(crate) fn has_only_ids(path: &Path, format: Format) -> Result<bool> {
 }
 
 /// Events as rows.
-struct EventRows {
+struct EventSource {
     events: Box<dyn Events>,
     event: Event,
 }
 
-impl Source for EventRows {
+impl Source for EventSource {
     fn read(&mut self, sink: &mut dyn Sink, _: &mut Take<'_>) -> Result<bool> {
         self.event.clear();
         let Some(place) = self.events.next(&mut self.event)? else { return Ok(false) };

@@ -4,6 +4,7 @@ mod brute;
 mod categories;
 mod damage;
 mod errors;
+mod event_rows;
 mod formats;
 #[path = "../../../../fuzz/src/check.rs"]
 #[allow(unreachable_pub, reason = "it is part of a library for cargo-fuzz")]
