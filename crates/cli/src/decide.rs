@@ -213,7 +213,9 @@ fn check_state(
     }
     if let Some(summary) = &arguments.summary {
         let (logs, state) = (summary.display(), path.display());
-        eprintln!("truenorth: the rows of {logs} are not read, as {state} has its own; `--add {logs}` adds them");
+        eprintln!(
+            "truenorth: the rows of {logs} are not read, as {state} has its own; `--add {logs}` adds them"
+        );
     }
     let counts = bandit.counts();
     eprintln!(

@@ -74,9 +74,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), 
         while let Some(line) = lines.next().map_err(Failure::Output)? {
             let read = line.and_then(|line| event.read_json(line).map_err(|error| error.to_string()));
             let place = format!("standard input, line {}", lines.number);
-            let made = read.and_then(|()| {
-                encode(&event, &mut encoder, &mut rows).map_err(|error| error.to_string())
-            });
+            let made = read
+                .and_then(|()| encode(&event, &mut encoder, &mut rows).map_err(|error| error.to_string()));
             if made.map_err(|reason| truenorth_app::Error::input(&place, reason))? {
                 write(output, &encoded(&event, &rows, &encoder))?;
             }

@@ -356,7 +356,9 @@ impl Summary {
         if self.is_consistent() {
             Ok(())
         } else {
-            Err(Problem::other("the sums of these rows contradict each other, as their numbers are too large"))
+            Err(Problem::other(
+                "the sums of these rows contradict each other, as their numbers are too large",
+            ))
         }
     }
 

@@ -272,3 +272,79 @@ fn ten_thousand_damaged_lines_are_answered_each() {
     live.end();
     assert!(decided > 500 && refused > 500, "{decided} decided, {refused} refused");
 }
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_encode_in_peace() {
+    let scratch = summarized(1.0);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_truenorth"))
+        .current_dir(scratch.path(""))
+        .args(["encode", "logs.tn", "logs.csv"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn rows_that_lack_a_value_are_left_out_where_those_of_the_logs_were() {
+    let scratch = Scratch::new();
+    scratch.write("logs.csv", "x,item,r\n1,a,1\n,b,0\n2,b,0\n");
+    scratch.prints("summarize logs.csv --model x+item --action item,x --reward r --missing drop -o logs.tn");
+    let (printed, said) = scratch.prints_and_says("encode logs.tn logs.csv");
+    assert_eq!(printed.lines().count(), 2);
+    assert_eq!(said, "truenorth: 1 events lack a value and were left out\n");
+}
+
+#[test]
+fn what_is_told_beside_a_state_and_tables_without_a_summary_are_answered() {
+    let scratch = summarized(1.0);
+    scratch.prints("decide logs.tn --state b.tn");
+    let (_, said) = scratch.prints_and_says("decide logs.tn --state b.tn --open 5 --age 6 --joining 7");
+    assert_eq!(
+        said,
+        "truenorth: `--open` is not used: b.tn has its own settings\n\
+         truenorth: `--age` is not used: b.tn has its own settings\n\
+         truenorth: `--joining` is not used: b.tn has its own settings\n\
+         truenorth: the rows of logs.tn are not read, as b.tn has its own; `--add logs.tn` adds them\n\
+         truenorth: goes on from b.tn: 0 decisions, 0 rewards, 0 open\n"
+    );
+    let output = scratch.run("decide --state b.tn --learn logs.csv");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        said.lines().last(),
+        Some(
+            "truenorth: logs.csv: this is a table, and only a summary of tables tells its columns: name the summary"
+        )
+    );
+    scratch.write("bad.csv", "user,time,item,price,click\nTom,morning,food,dear,1\n");
+    let output = scratch.run("decide logs.tn --learn bad.csv");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.starts_with("truenorth: bad.csv, line 2: ") && said.contains("\"dear\""), "{said}");
+}
+
+#[test]
+fn compare_beside_a_summary_takes_its_features_and_its_reward() {
+    let scratch = Scratch::new();
+    scratch.write("logs.csv", "x,item,shown,r\n1,a,1,1\n2,b,0,0\n2,b,1,0\n1,b,1,0.5\n3,a,1,1\n");
+    scratch.write("live.csv", "round,x,item,shown,r\n1,1,a,1,1\n1,2,b,0,0\n2,1,a,0,1\n2,2,b,1,0\n");
+    let model = "--model x+item --action item,x --reward r";
+    scratch.prints(&format!("summarize logs.csv {model} --chosen shown -o logs.tn"));
+    let live = "--online live.csv --round round --policies greedy --seeds 1";
+    let call = format!("compare --offline logs.tn {live} --reward r");
+    assert_eq!(scratch.json(&call)["rounds"], 2);
+    assert_eq!(
+        scratch.says(&format!("{call} --model x")),
+        "truenorth: the summary says which features there are, so `--model` and `--features` cannot\n"
+    );
+    assert_eq!(
+        scratch.says(&format!("compare --offline logs.tn {live} --reward x")),
+        "truenorth: logs.tn: its reward is `r`, but `x` is asked for\n"
+    );
+    let (_, said) = scratch.prints_and_says(&format!("compare {live} --reward r"));
+    assert!(said.starts_with("truenorth: model made from the data: --model '"), "{said}");
+}

@@ -65,7 +65,8 @@ fn every_kind_of_table_gives_the_same_summary() {
     for name in ["t.csv", "t.csv.gz", "t.jsonl", "t.parquet", "t.arrow"] {
         let call = format!("summarize {name} {COLUMNS} --one-hot colour --intercept -o t.tn");
         let mut report = scratch.json(&call);
-        let names = "model warnings rows dimension features mean_reward scale files rejected bytes";
+        let names =
+            "model made left_out warnings rows dimension features mean_reward scale files rejected bytes";
         let mut expected: Vec<&str> = names.split(' ').collect();
         expected.sort_unstable();
         assert_eq!(keys(&report), expected);
@@ -79,7 +80,7 @@ fn every_kind_of_table_gives_the_same_summary() {
         assert_eq!(
             report,
             json!({
-                "model": "N(x) + N(y) + C(colour)", "warnings": [], "rows": 4, "dimension": 6, "mean_reward": 0.4375, "rejected": [],
+                "model": "N(x) + N(y) + C(colour)", "made": false, "left_out": [], "warnings": [], "rows": 4, "dimension": 6, "mean_reward": 0.4375, "rejected": [],
                 "features": ["intercept", "x", "y", "colour=blue", "colour=green", "colour=red"],
             }),
             "{name}"

@@ -61,7 +61,9 @@ fn rewards_that_are_wrong_are_errors_and_empty_ones_are_not() {
         [
             Ok(None),
             wrong("b.csv, line 3: column `r` holds \"often\", not a number"),
-            wrong("b.csv, line 4: column `r` holds 1e60, but numbers must be finite and at most 1e50 in size"),
+            wrong(
+                "b.csv, line 4: column `r` holds 1e60, but numbers must be finite and at most 1e50 in size"
+            ),
             Ok(Some(1.0)),
         ]
     );
@@ -138,7 +140,8 @@ fn what_could_not_be_read_again_is_refused() {
 #[test]
 fn columns_of_later_files_are_no_part_of_a_model_that_is_made() {
     let folder = Folder::new();
-    let paths = [folder.write("a.csv", "x,r\n1.5,1\n2,0\n"), folder.write("b.csv", "y,x,r\n1,1,1\n2,2.5,0\n")];
+    let paths =
+        [folder.write("a.csv", "x,r\n1.5,1\n2,0\n"), folder.write("b.csv", "y,x,r\n1,1,1\n2,2.5,0\n")];
     for selection in [Selection::model(None, "r"), model("*")] {
         assert_eq!(summary(&plan(selection), &paths).names(), ["intercept", "x"]);
     }
