@@ -71,7 +71,7 @@ fn numbers_and_names_that_are_too_large_are_refused_by_name() {
         bandit.choose(&event(r#"{"context":{"a":1e40},"actions":[{"id":"x","b":1e40}]}"#)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "feature `a:b` of action \"x\" is 1e80, but must be finite and at most 1e50 in size"
+        "action \"x\": field `a:b` holds 1e80, but numbers must be finite and at most 1e50 in size"
     );
     assert_eq!(bandit.counts().joined, 0);
     let long = format!(r#"{{"context":{{"a":1}},"actions":[{{"id":"x","b":"{}"}}]}}"#, "n".repeat(2000));
