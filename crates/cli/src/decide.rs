@@ -154,19 +154,17 @@ fn begin(arguments: &Arguments, summary: Option<&Summary>) -> Result<Bandit, Fai
     };
     parts.limits = limits;
     let certificate = certificate(arguments, summary)?;
-    let &Arguments { policy, noise, norm_bound, delta, horizon, exploration_scale, discount, .. } = arguments;
-    let &Arguments { season, half_life, seed, .. } = arguments;
     let told = Told {
-        policy,
-        noise,
-        norm_bound,
-        delta,
-        horizon,
-        exploration_scale,
-        discount,
-        season,
-        half_life,
-        seed,
+        policy: arguments.policy,
+        noise: arguments.noise,
+        norm_bound: arguments.norm_bound,
+        delta: arguments.delta,
+        horizon: arguments.horizon,
+        exploration_scale: arguments.exploration_scale,
+        discount: arguments.discount,
+        season: arguments.season,
+        half_life: arguments.half_life,
+        seed: arguments.seed,
         certificate,
     };
     Ok(bandit::new(parts, told)?)

@@ -3,7 +3,16 @@
 use truenorth::{Preset, Settings};
 use truenorth_bandit::Bandit;
 
-use crate::support::{ARTICLES, News, below, dice};
+use crate::support::{ARTICLES, Dice, News, below, dice};
+
+/// Plays a round of a context that the dice pick, and tells the article.
+fn play(bandit: &mut Bandit, world: &News, dice: &mut Dice) -> String {
+    let context = below(dice, 4);
+    let event = world.event(context, dice);
+    let choice = bandit.choose(&event).unwrap();
+    bandit.learn(&choice.decision_id, world.reward(context, &event, choice.index, dice)).unwrap();
+    choice.action
+}
 
 #[test]
 fn every_context_gets_its_article_from_the_first_round_on() {
@@ -33,13 +42,7 @@ fn prices_in_other_units_change_no_decision() {
         let mut dice = dice(3);
         let mut decisions = Vec::new();
         for _ in 0..300 {
-            let context = below(&mut dice, 4);
-            let event = world.event(context, &mut dice);
-            let choice = bandit.choose(&event).unwrap();
-            bandit
-                .learn(&choice.decision_id, world.reward(context, &event, choice.index, &mut dice))
-                .unwrap();
-            decisions.push(choice.action);
+            decisions.push(play(&mut bandit, &world, &mut dice));
         }
         decisions
     };
@@ -54,13 +57,8 @@ fn found(settings: impl Fn(Settings) -> Settings) -> Vec<f64> {
         let mut dice = dice(20 + seed);
         let mut chosen = 0;
         for round in 0..600 {
-            let context = below(&mut dice, 4);
-            let event = world.event(context, &mut dice);
-            let choice = bandit.choose(&event).unwrap();
-            bandit
-                .learn(&choice.decision_id, world.reward(context, &event, choice.index, &mut dice))
-                .unwrap();
-            chosen += u32::from(round >= 400 && choice.action == "chess");
+            let action = play(&mut bandit, &world, &mut dice);
+            chosen += u32::from(round >= 400 && action == "chess");
         }
         assert_eq!(bandit.counts().joined, 4);
         f64::from(chosen) / 200.0
