@@ -81,7 +81,7 @@ impl Play {
 
     fn learn(&mut self, round: usize) -> Result<(), truenorth::Error> {
         let features = &self.rounds[round % self.rounds.len()][..self.dimension];
-        self.policy.learn(Observation { decision: self.last, features, reward: features[0] })
+        self.policy.learn(Observation { decision: self.last, features: features.into(), reward: features[0] })
     }
 }
 

@@ -54,8 +54,12 @@ fn rate(dimension: usize, actions: usize) -> Result<f64, truenorth::Error> {
         let start = Instant::now();
         let choice = policy.choose(actions)?;
         best = best.min(start.elapsed().as_secs_f64());
-        let features = actions.row(choice.action);
-        policy.learn(Observation { decision: choice.decision, features, reward: features[0] })?;
+        let features = actions.row(choice.action).values();
+        policy.learn(Observation {
+            decision: choice.decision,
+            features: features.into(),
+            reward: features[0],
+        })?;
     }
     Ok(2.0 * (actions * dimension * dimension) as f64 / best / 1e9)
 }

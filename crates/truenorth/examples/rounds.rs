@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (features, noise) in stream {
         let actions = Actions::new(features, dimension)?;
         let choice = policy.choose(actions)?;
-        let reward = reward(actions.row(choice.action), &live) + noise;
+        let reward = reward(actions.row(choice.action).values(), &live) + noise;
         policy.learn(choice.rewarded(actions, reward))?;
     }
     let each = start.elapsed().as_secs_f64() * 1e9 / rounds.max(1) as f64;

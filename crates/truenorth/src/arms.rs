@@ -5,6 +5,7 @@ use crate::certificate::Certificate;
 use crate::error::{Reason, Result};
 use crate::explain::PlayRule;
 use crate::policy::{Played, Turn};
+use crate::round::Row;
 use crate::score::Scoreboard;
 use crate::statistic::RidgeStatistic;
 
@@ -38,11 +39,12 @@ impl Arms {
 }
 
 /// The arm that a feature vector stands for: the place of its only 1.
-pub(crate) fn arm(action: usize, features: &[f64]) -> Result<usize> {
+pub(crate) fn arm<'a>(action: usize, features: impl Into<Row<'a>>) -> Result<usize> {
+    let features = features.into();
     #[expect(clippy::float_cmp, reason = "a unit vector holds exactly zeros and a one")]
-    let arm = features.iter().position(|&feature| feature == 1.0);
+    let arm = features.entries().find(|&(_, feature)| feature == 1.0);
     match arm {
-        Some(arm) if features.iter().filter(|&&feature| feature != 0.0).count() == 1 => Ok(arm),
+        Some((arm, _)) if features.values().iter().filter(|&&feature| feature != 0.0).count() == 1 => Ok(arm),
         _ => Err(Reason::NotAnArm { action }.into()),
     }
 }

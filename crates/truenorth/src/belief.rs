@@ -16,19 +16,20 @@ mod level;
 mod models;
 mod neglect;
 mod news;
+mod parted;
 mod units;
 
 pub(crate) use self::budget::{Budget, PRICED};
 use self::drift::{Dictionary, DriftLikelihood};
 pub(crate) use self::evidence::Evidence;
 pub(crate) use self::level::Leveled;
-use self::models::{Averaged, Models, Named};
+use self::models::{Averaged, Covariance, Models, Named, Whole};
 pub(crate) use self::neglect::{Neglect, is_recheck};
 pub(crate) use self::news::News;
 pub(crate) use self::units::{Units, first_unit};
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
-use crate::round::Actions;
+use crate::round::{Actions, Row};
 use crate::statistic::RidgeStatistic;
 
 /// Prior probability that the logs are void.
@@ -159,6 +160,24 @@ impl Belief {
         self.variance / scale
     }
 
+    pub(crate) fn dimension(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Takes over what a fit has found, if it has, but for what rounds since then have changed: the units of columns that they
+    /// showed, and the rounds that live data alone may decide.
+    pub(crate) fn take(&mut self, fitted: Self, found: bool) {
+        let Self { units, credit, .. } = self.clone();
+        if !found {
+            self.due = fitted.due;
+            return;
+        }
+        // In other units, all is to be fitted anew.
+        let same = units.by_column() == fitted.units.by_column();
+        let (logs, due) = if same { (fitted.logs.clone(), fitted.due) } else { (None, 0) };
+        *self = Self { units, credit, logs, due, ..fitted };
+    }
+
     /// Says that the logs are other ones now, which the next fit is to read.
     pub(crate) fn read_again(&mut self, logs: &RidgeStatistic) {
         self.units.set(logs);
@@ -176,8 +195,8 @@ impl Belief {
     }
 
     /// What an action's mean reward may be, either way, if the root of the coefficients' mean square is at most 2s.
-    pub(crate) fn farthest(&self, features: &[f64]) -> f64 {
-        2.0 * self.evidence.scale.sqrt() * (features.len() as f64).sqrt() * self.units.length(features)
+    pub(crate) fn farthest(&self, features: Row<'_>) -> f64 {
+        2.0 * self.evidence.scale.sqrt() * (self.kept.len() as f64).sqrt() * self.units.length(features)
     }
 
     /// Columns that logs and live data say next to nothing of.
@@ -186,7 +205,7 @@ impl Belief {
     }
 
     /// Takes note of a live observation between fits.
-    pub(crate) fn learn(&mut self, features: &[f64]) {
+    pub(crate) fn learn(&mut self, features: Row<'_>) {
         self.news.learn(features, self.variance);
     }
 
@@ -316,9 +335,9 @@ impl Belief {
         let columns = Dictionary::new(&logs.estimate, unit);
         // Drawn anew, a coefficient is N(0, scale): its drift has the mean -θ_off.
         let anew: Vec<f64> = logs.estimate.iter().map(|value| -value / unit).chain([0.0]).collect();
-        let (q, h) = (columns.restrict(&likelihood.information), columns.project(&likelihood.shift));
-        let drifted =
-            Models::new(&q, &h, &anew, if self.own { OWN } else { STILL }).average(self.heaviest.as_ref())?;
+        let whole =
+            Whole { q: columns.restrict(&likelihood.information), h: columns.project(&likelihood.shift) };
+        let drifted = Models::new(&whole, &anew, self.still()).average(self.heaviest.as_ref())?;
         let alone = Alone::new(scale, &gram, &moment)?;
         let evidence =
             alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &gram, &moment);
@@ -337,17 +356,24 @@ impl Belief {
         Ok(found)
     }
 
+    /// Prior probability that columns have not moved.
+    fn still(&self) -> f64 {
+        if self.own { OWN } else { STILL }
+    }
+
     /// Mean and covariance of the logs with their drift, and of live data alone.
     fn mixture(
         &self,
         likelihood: &DriftLikelihood,
         columns: &Dictionary,
-        drifted: &Averaged,
+        drifted: &Averaged<Covariance>,
         alone: &Alone,
     ) -> Gaussian {
         // θ_* = θ_pool + RΔ.
         let informed = &likelihood.pooled + &likelihood.gain * columns.combine(&drifted.mean);
-        let spread = &likelihood.gain * columns.spread(&drifted.covariance) * likelihood.gain.transpose();
+        let spread = &likelihood.gain
+            * columns.spread(&drifted.spread.matrix(drifted.mean.len()))
+            * likelihood.gain.transpose();
         let (void, holds) = (self.void, 1.0 - self.void);
         let apart = &informed - &alone.belief.mean;
         let mut covariance = (&likelihood.covariance + spread) * holds + &alone.belief.covariance * void;
@@ -385,12 +411,9 @@ impl Belief {
     pub(crate) fn imagined(&self, weight: f64, inverse: &Matrix, mean: &Vector) -> Result<RidgeStatistic> {
         let (units, side) = (self.units.vector(), mean.len());
         let inverse = Matrix::from_fn(side, side, |i, j| inverse[(i, j)] * units[i] * units[j]);
-        let factor = dense::cholesky("the covariance of the belief", &inverse)?;
-        let mut eigen = dense::inverse_from_factor(&factor).symmetric_eigen();
         let ridge = self.variance / self.evidence.scale;
-        eigen.eigenvalues.apply(|value| *value = (*value - ridge).max(0.0));
-        let used: f64 = eigen.eigenvalues.iter().map(|value| value / (value + ridge)).sum();
-        let (gram, mean) = (eigen.recompose(), mean.component_mul(&units));
+        let (gram, used) = imagined_gram(&inverse, ridge)?;
+        let mean = mean.component_mul(&units);
         let moment = &gram * &mean + &mean * ridge;
         let noise = (weight - used).max(1.0) * self.variance;
         let squares = noise + 2.0 * mean.dot(&moment) - mean.dot(&(&gram * &mean));
@@ -402,11 +425,15 @@ impl Belief {
     /// σ² from the residuals, with the logs' estimate as a prior worth `NOISE_COUNT` rewards.
     fn follow_noise(&mut self, live: &Leveled, belief: &Gaussian, logged: f64) {
         let fitted = belief.mean.dot(&(&live.gram * &belief.mean)) - 2.0 * belief.mean.dot(&live.moment);
-        let residual = (live.squares + fitted).max(0.0);
-        let used =
-            live.gram.component_mul(&belief.covariance).sum() / self.variance + live.count - live.free();
+        let used = live.gram.component_mul(&belief.covariance).sum() / self.variance;
+        self.set_noise((live.count, live.free()), (live.squares + fitted).max(0.0), used, logged);
+    }
+
+    /// With the live rewards and those beside the level, what is left of their squares, and how many coefficients they decide.
+    fn set_noise(&mut self, (count, free): (f64, f64), residual: f64, used: f64, logged: f64) {
+        let used = used + count - free;
         let prior = NOISE_COUNT.min(logged);
-        let freedom = (live.count - used).max(0.1 * live.count);
+        let freedom = (count - used).max(0.1 * count);
         self.variance = (prior * self.evidence.variance + residual) / (prior + freedom);
     }
 
@@ -426,6 +453,15 @@ impl Belief {
         self.levels = [live.level(data, &belief.mean); 2];
         Ok(Found { belief, alone: None })
     }
+}
+
+/// A over σ² of logs that leave this covariance over σ², and how many directions they decide.
+fn imagined_gram(inverse: &Matrix, ridge: f64) -> Result<(Matrix, f64)> {
+    let factor = dense::cholesky("the covariance of the belief", inverse)?;
+    let mut eigen = dense::inverse_from_factor(&factor).symmetric_eigen();
+    eigen.eigenvalues.apply(|value| *value = (*value - ridge).max(0.0));
+    let used: f64 = eigen.eigenvalues.iter().map(|value| value / (value + ridge)).sum();
+    Ok((eigen.recompose(), used))
 }
 
 /// Live data alone: θ_* ~ N(0, scale I) before the first reward.

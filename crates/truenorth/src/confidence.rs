@@ -114,7 +114,7 @@ impl Confidence {
         board: &mut Scoreboard,
     ) {
         let Layer { data, online, informed, .. } = &mut self.layers[layer as usize];
-        data.add(features, reward);
+        data.add(features.into(), reward);
         for branch in online.iter_mut().chain(informed) {
             branch.update(features, reward - level, &mut board.carried);
         }

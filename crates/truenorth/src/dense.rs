@@ -64,9 +64,36 @@ fn solve_lower(factor: DMatrixView<'_, f64>, mut right: DMatrixViewMut<'_, f64>)
 
 /// C⁻¹ of a lower triangular `factor` with a positive diagonal.
 pub(crate) fn invert_lower(factor: &Matrix) -> Matrix {
-    let mut inverse = Matrix::identity(factor.nrows(), factor.ncols());
-    solve_lower(factor.as_view(), inverse.as_view_mut());
+    let side = factor.nrows();
+    if side <= SMALL {
+        let mut inverse = Matrix::identity(side, side);
+        factor.solve_lower_triangular_unchecked_mut(&mut inverse);
+        return inverse;
+    }
+    let mut inverse = factor.clone();
+    inverse.fill_upper_triangle(0.0, 1);
+    invert(inverse.as_view_mut());
     inverse
+}
+
+/// ```text
+/// ( A    )⁻¹    ( A⁻¹             )
+/// ( B  C )   =  ( -C⁻¹BA⁻¹   C⁻¹  )
+/// ```
+fn invert(mut factor: DMatrixViewMut<'_, f64>) {
+    let side = factor.nrows();
+    if side <= SMALL {
+        let mut inverse = Matrix::identity(side, side);
+        factor.solve_lower_triangular_unchecked_mut(&mut inverse);
+        factor.copy_from(&inverse);
+        return;
+    }
+    let half = (side / 2).next_multiple_of(8);
+    invert(factor.view_mut((0, 0), (half, half)));
+    let mut below = factor.view((half, 0), (side - half, half)) * factor.view((0, 0), (half, half));
+    solve_lower(factor.view((half, half), (side - half, side - half)), below.as_view_mut());
+    factor.view_mut((half, 0), (side - half, half)).copy_from(&-below);
+    invert(factor.view_mut((half, half), (side - half, side - half)));
 }
 
 /// `leftᵀ right`.
@@ -74,10 +101,42 @@ pub(crate) fn transposed_product(left: &Matrix, right: &Matrix) -> Matrix {
     left.transpose() * right
 }
 
+/// RᵀR of a lower triangular R.
+pub(crate) fn square_of_lower(root: &Matrix) -> Matrix {
+    let side = root.nrows();
+    if side <= SMALL {
+        return root.transpose() * root;
+    }
+    let mut square = Matrix::zeros(side, side);
+    add_square_of_lower(root.as_view(), square.as_view_mut());
+    square.fill_upper_triangle_with_lower_triangle();
+    square
+}
+
+/// Adds its lower half.
+///
+/// ```text
+/// ( A    )ᵀ( A    )     ( AᵀA + BᵀB   .   )
+/// ( B  C ) ( B  C )  =  (    CᵀB     CᵀC  )
+/// ```
+fn add_square_of_lower(root: DMatrixView<'_, f64>, mut square: DMatrixViewMut<'_, f64>) {
+    let side = root.nrows();
+    if side <= SMALL {
+        square += root.transpose() * root;
+        return;
+    }
+    let half = (side / 2).next_multiple_of(8);
+    let (below, last) =
+        (root.view((half, 0), (side - half, half)), root.view((half, half), (side - half, side - half)));
+    add_square_of_lower(root.view((0, 0), (half, half)), square.view_mut((0, 0), (half, half)));
+    square.view_mut((0, 0), (half, half)).gemm(1.0, &below.transpose(), &below, 1.0);
+    square.view_mut((half, 0), (side - half, half)).gemm(1.0, &last.transpose(), &below, 1.0);
+    add_square_of_lower(last, square.view_mut((half, half), (side - half, side - half)));
+}
+
 /// (CCᵀ)⁻¹ from the lower Cholesky factor C.
 pub(crate) fn inverse_from_factor(factor: &Matrix) -> Matrix {
-    let inverse = invert_lower(factor);
-    transposed_product(&inverse, &inverse)
+    square_of_lower(&invert_lower(factor))
 }
 
 /// Diagonal of (CCᵀ)⁻¹ from the lower Cholesky factor C.

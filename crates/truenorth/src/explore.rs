@@ -5,7 +5,9 @@ use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::kernel::{self, Aligned, Panels, Sampled};
+use crate::parted::Parted;
 use crate::precision::Precision;
+use crate::round::Actions;
 
 /// Draws from the posterior for one decision.
 pub(crate) const DRAWS: usize = 128;
@@ -49,10 +51,101 @@ impl Draws {
         self.best[0].1
     }
 
+    /// The same for what is known in parts: the actions' rewards are drawn, those of actions without a part in common apart
+    /// from each other.
+    pub(crate) fn play_parted(
+        &mut self,
+        known: &Parted,
+        deviation: f64,
+        actions: Actions<'_>,
+        dice: &mut Dice,
+    ) -> usize {
+        let count = actions.count();
+        let along = |vector: &[f64], k| -> f64 {
+            actions.row(k).entries().map(|(column, value)| value * vector[column]).sum()
+        };
+        let mean: Vec<f64> = known.estimate();
+        let mean: Vec<f64> = (0..count).map(|k| along(&mean, k)).collect();
+        let shared: Vec<f64> = (0..count).map(|k| along(&known.shared, k) * known.common.1.sqrt()).collect();
+        let roots: Vec<(Vec<usize>, Vec<Vec<f64>>)> = together(known, actions)
+            .into_iter()
+            .map(|group| {
+                let root = root(group.len(), |i, j| {
+                    known.inverse.product(actions.row(group[i]), actions.row(group[j]))
+                });
+                (group, root)
+            })
+            .collect();
+        self.best.clear();
+        self.best.resize(DRAWS, (f64::NEG_INFINITY, 0));
+        let Self { normals, best, .. } = self;
+        for best in best {
+            normals.clear();
+            normals.extend((0..=count).map(|_| -> f64 { StandardNormal.sample(dice) }));
+            for (group, root) in &roots {
+                for (&k, row) in group.iter().zip(root) {
+                    let own: f64 = row.iter().zip(group).map(|(entry, &j)| entry * normals[j]).sum();
+                    let value = mean[k] + deviation * (own + shared[k] * normals[count]);
+                    if value > best.0 || value == best.0 && k < best.1 {
+                        *best = (value, k);
+                    }
+                }
+            }
+        }
+        self.best[0].1
+    }
+
     /// Share of the draws with this favourite.
     pub(crate) fn share(&self, favourite: usize) -> f64 {
         self.best.iter().filter(|best| best.1 == favourite).count() as f64 / DRAWS as f64
     }
+}
+
+/// Actions by what they have parts in common with, directly or through others.
+fn together(known: &Parted, actions: Actions<'_>) -> Vec<Vec<usize>> {
+    let mut group: Vec<usize> = (0..actions.count()).collect();
+    let mut touched: Vec<(usize, usize)> = (0..actions.count())
+        .flat_map(|k| actions.row(k).entries().map(move |(column, _)| (known.inverse.place(column).0, k)))
+        .collect();
+    touched.sort_unstable();
+    touched.dedup();
+    fn first(group: &mut [usize], mut k: usize) -> usize {
+        while group[k] != k {
+            group[k] = group[group[k]];
+            k = group[k];
+        }
+        k
+    }
+    for same in touched.chunk_by(|a, b| a.0 == b.0) {
+        for pair in same.windows(2) {
+            let (a, b) = (first(&mut group, pair[0].1), first(&mut group, pair[1].1));
+            group[a.max(b)] = a.min(b);
+        }
+    }
+    let mut groups = vec![Vec::new(); actions.count()];
+    for k in 0..actions.count() {
+        groups[first(&mut group, k)].push(k);
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
+/// Rows of a lower triangular root of a covariance, which may be singular.
+fn root(side: usize, covariance: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
+    let mut rows: Vec<Vec<f64>> = Vec::with_capacity(side);
+    for i in 0..side {
+        let mut row = Vec::with_capacity(i + 1);
+        for (j, above) in rows.iter().enumerate() {
+            let rest = covariance(i, j) - row.iter().zip(above).map(|(a, b)| a * b).sum::<f64>();
+            row.push(if above[j] > 0.0 { rest / above[j] } else { 0.0 });
+        }
+        let variance = covariance(i, i);
+        let rest = variance - row.iter().map(|entry| entry * entry).sum::<f64>();
+        // What rounding leaves of an action that follows from others.
+        row.push(if rest > 1e-12 * variance { rest.sqrt() } else { 0.0 });
+        rows.push(row);
+    }
+    rows
 }
 
 /// With probability ε any action, all alike, and otherwise the `favourite`; with the probability of the result.

@@ -2,7 +2,9 @@
 
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
-use crate::policy::Policy;
+use crate::given::Given;
+use crate::policy::{Family, Policy};
+use crate::posterior::Posterior;
 use crate::settings::{Intervals, Method, Pooling, Prior};
 use crate::statistic::merged;
 
@@ -27,10 +29,36 @@ pub struct FeatureView {
     pub trust: f64,
 }
 
+impl Posterior {
+    /// The same of a sparse policy.
+    fn features(&self, given: &Given, live: bool) -> Result<Vec<FeatureView>> {
+        let logged = given.logs().weight() > 0.0;
+        let estimate = self.known.estimate();
+        let coverage = self.belief.as_ref().map(|belief| belief.coverage(given.logs())).transpose()?;
+        let view = |(j, estimate): (usize, f64)| {
+            let belief = self.belief.as_ref().filter(|_| logged);
+            let drift = belief.filter(|_| live).map(|belief| belief.drift(j));
+            FeatureView {
+                estimate,
+                coverage: coverage.as_ref().map_or(0.0, |coverage| coverage[j]),
+                drift: drift.map(|drift| drift.0),
+                stderr: drift.map(|drift| drift.1),
+                trust: belief.map_or(0.0, |belief| belief.kept(j)),
+            }
+        };
+        Ok(estimate.into_iter().enumerate().map(view).collect())
+    }
+}
+
 impl Policy {
     /// What has been learned about each feature. O(d³).
     pub fn features(&self) -> Result<Vec<FeatureView>> {
         let (settings, offline, norm_bound) = (self.settings(), self.offline(), self.norm_bound());
+        if let Family::Posterior(policy) = &self.family
+            && settings.sparse
+        {
+            return policy.features(&self.given, self.counts.rewards > 0);
+        }
         let layers = self.layers();
         let live = merged(layers.iter().map(|layer| layer.data))?;
         let logged = settings.logs.count() > 0;

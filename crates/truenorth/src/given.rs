@@ -49,6 +49,9 @@ impl Given {
     pub(crate) fn new(settings: Settings) -> Result<(Self, Option<Belief>)> {
         settings.check()?;
         let dimension = settings.dimension;
+        if settings.sparse {
+            return Ok(Self::sparse(settings));
+        }
         // A method without a use for logs never looks at them.
         let seen = match (settings.method.uses_logs(), settings.discount) {
             (true, 1.0) => None,
@@ -131,6 +134,43 @@ impl Given {
         };
         let belief = learns.then(|| Belief::new(told, given.logs()));
         Ok((given, belief))
+    }
+
+    /// The same for a sparse policy, whose belief finds out what nobody tells; nothing here is of the size of a matrix.
+    fn sparse(settings: Settings) -> (Self, Option<Belief>) {
+        let Settings { dimension, noise, norm_bound, delta, discount, .. } = settings;
+        let learns = noise.is_none() || norm_bound.is_none() || settings.method.uses_logs();
+        let logs = if settings.method.uses_logs() {
+            settings.logs.parted().weighted(discount)
+        } else {
+            RidgeStatistic::empty(dimension)
+        };
+        let told = Told { noise, norm_bound };
+        let belief = learns.then(|| Belief::new(told, &logs));
+        let (noise, bound) = (noise.unwrap_or(1.0), norm_bound.unwrap_or(1.0));
+        let lambda = match settings.ridge {
+            Some(ridge) if learns => ridge,
+            None if learns => {
+                noise * noise / norm_bound.map_or(1.0, |bound| bound * bound / dimension as f64)
+            }
+            _ => (noise / bound).powi(2),
+        };
+        let lambda = lambda.clamp(1e-45, 1e45);
+        let given = Self {
+            noise,
+            norm_bound: bound,
+            ridge: Vector::from_element(dimension, lambda),
+            slack: lambda.sqrt() * bound,
+            offline: Offline::none(lambda),
+            level: 0.0,
+            offline_radius: 0.0,
+            layer_delta: delta / 3.0,
+            certificate: None,
+            unseen: Vec::new(),
+            seen: Some(logs),
+            settings,
+        };
+        (given, belief)
     }
 
     /// The logs as the method looks at them.

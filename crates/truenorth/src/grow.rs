@@ -1,12 +1,13 @@
 //! What a running policy may be given more of: features, rows that others decided, logs.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::arms::arm;
 use crate::error::Result;
 use crate::favourite::Favourite;
 use crate::given::Given;
 use crate::policy::{Family, Policy};
+use crate::round::Row;
 use crate::score::Scoreboard;
 use crate::settings::Settings;
 use crate::statistic::RidgeStatistic;
@@ -85,19 +86,9 @@ impl Policy {
         let mut family = self.family.clone();
         family.grow(&given, self.counts.rounds)?;
         self.unseen.extend(given.unseen.iter().filter(|&&column| column >= before));
-        (self.given, self.family, self.board) = (given, family, Scoreboard::default());
+        (self.given, self.family, self.board) = (Arc::new(given), family, Scoreboard::default());
         self.grown_from.push(before);
         Ok(())
-    }
-
-    /// The features of an observation that was made before the policy grew, with zeros for those that it has grown by.
-    pub(crate) fn widened<'a>(&self, features: &'a [f64]) -> Cow<'a, [f64]> {
-        if !self.grown_from.contains(&features.len()) {
-            return Cow::Borrowed(features);
-        }
-        let mut features = features.to_vec();
-        features.resize(self.settings().dimension, 0.0);
-        Cow::Owned(features)
     }
 
     /// Learns a row that this policy did not decide, as live data: of a pilot, or of another policy in the same world.
@@ -114,7 +105,8 @@ impl Policy {
     ///
     /// Guarantees go on to hold if whoever decided it, and whoever hands it on, did so without regard to its noise. In a
     /// policy with layers it counts for layer 0 alone.
-    pub fn learn_row(&mut self, features: &[f64], reward: f64) -> Result<()> {
+    pub fn learn_row<'a>(&mut self, features: impl Into<Row<'a>>, reward: f64) -> Result<()> {
+        let features = features.into();
         if let Family::Arms(_) = self.family {
             arm(0, features)?;
         }
@@ -143,7 +135,7 @@ impl Policy {
             self.family = family;
         }
         self.unseen.retain(|column| given.unseen.contains(column));
-        self.given = given;
+        self.given = Arc::new(given);
         Ok(())
     }
 }

@@ -9,6 +9,7 @@
 
 mod forms;
 mod panels;
+mod parts;
 mod rank;
 mod update;
 mod within;
@@ -19,8 +20,9 @@ use pulp::{Arch, WithSimd};
 
 pub(crate) use forms::{Branches, Measured, Sampled, Scores};
 pub(crate) use panels::Panels;
+pub(crate) use parts::{Outer, Product, Rows, Shrink};
 pub(crate) use rank::{Contenders, IndexBounds};
-pub(crate) use update::{Absorb, AddSquares, Carried};
+pub(crate) use update::{Absorb, AbsorbMany, AddSquares, Carried};
 pub(crate) use within::Within;
 
 /// Runs one of the loops with the widest vectors there are. It is handed over by reference: a value would be copied

@@ -39,6 +39,7 @@
 
 mod arms;
 mod belief;
+mod blocks;
 mod branch;
 mod certificate;
 #[doc(hidden)]
@@ -50,6 +51,7 @@ mod explain;
 mod explore;
 mod favourite;
 mod features;
+mod fit;
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 pub mod frame;
@@ -58,6 +60,7 @@ mod grow;
 mod kernel;
 mod learned;
 mod offline;
+mod parted;
 mod policy;
 mod posterior;
 mod precision;
@@ -76,9 +79,10 @@ pub use certificate::Certificate;
 pub use error::{Error, ErrorKind, Result};
 pub use explain::{Explanation, LayerExplanation};
 pub use features::FeatureView;
+pub use fit::{Fit, Fitted};
 pub use policy::Policy;
 pub use preset::Preset;
-pub use round::{Actions, Choice, Counts, Decision, Observation};
+pub use round::{Actions, Choice, Counts, Decision, Observation, Row};
 pub use settings::{Drift, Explore, Intervals, Method, Pooling, Prior, Schedule, Settings};
 pub use statistic::RidgeStatistic;
 #[doc(hidden)]

@@ -48,6 +48,13 @@ impl Offline {
         Ok(Self { lambda, ridge, precision, factor, estimate, log_det })
     }
 
+    /// What a sparse policy has instead: no features.
+    pub(crate) fn none(lambda: f64) -> Self {
+        let (ridge, estimate) = (Vector::zeros(0), Vector::zeros(0));
+        let (precision, factor) = (Matrix::zeros(0, 0), Matrix::zeros(0, 0));
+        Self { lambda, ridge, precision, factor, estimate, log_det: 0.0 }
+    }
+
     /// λ of each column.
     pub(crate) fn ridge(&self) -> &Vector {
         &self.ridge

@@ -1,5 +1,7 @@
 //! A policy: `choose` an action, `learn` its reward.
 
+use std::sync::Arc;
+
 use crate::arms::Arms;
 use crate::belief::{Belief, first_unit};
 use crate::branch::{ActionInterval, Branch};
@@ -11,10 +13,10 @@ use crate::explain::{Explanation, LayerExplanation, PlayRule};
 use crate::favourite::Favourite;
 use crate::given::Given;
 use crate::offline::Offline;
-use crate::posterior::Posterior;
+use crate::posterior::{Known, Posterior};
 use crate::precision::Precision;
-use crate::round::{Actions, Choice, Counts, Decision, Observation};
-use crate::score::Scoreboard;
+use crate::round::{Actions, Choice, Counts, Decision, Observation, Row};
+use crate::score::{OtherForm, Scoreboard};
 use crate::settings::{Method, Settings};
 use crate::statistic::RidgeStatistic;
 
@@ -38,7 +40,7 @@ use crate::statistic::RidgeStatistic;
 /// A guarantee covers the first `horizon` rounds; play may go on beyond.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    pub(crate) given: Given,
+    pub(crate) given: Arc<Given>,
     pub(crate) counts: Counts,
     /// What they were when this season began.
     pub(crate) before: Counts,
@@ -114,6 +116,21 @@ impl Played {
     }
 }
 
+/// A row in the form that a policy keeps, where that is another.
+enum Reformed {
+    Filled(Vec<f64>),
+    Shown((Vec<usize>, Vec<f64>)),
+}
+
+impl Reformed {
+    fn row(&self) -> Row<'_> {
+        match self {
+            Self::Filled(values) => Row::from(values),
+            Self::Shown((columns, values)) => Row::sparse(columns, values),
+        }
+    }
+}
+
 /// Read-only view of one layer's path.
 #[derive(Debug, Clone)]
 #[doc(hidden)]
@@ -149,8 +166,8 @@ impl Family {
         let one = |data, branches| vec![LayerView::new(rounds, data, branches)];
         match self {
             Self::Confidence(policy) => policy.layers.iter().map(Layer::view).collect(),
-            Self::Posterior(Posterior { data, precision, alone, .. }) => {
-                one(data, [Some(precision), alone.as_ref()])
+            Self::Posterior(Posterior { data, known, alone, .. }) => {
+                one(data, [known.whole(), alone.as_ref().and_then(Known::whole)])
             }
             Self::Offline(Favourite { data, logs }) => one(data, [Some(logs), None]),
             Self::Arms(Arms { data }) => one(data, [None; 2]),
@@ -169,7 +186,11 @@ impl Family {
                         .flat_map(|layer| layer.online.iter_mut().chain(&mut layer.informed));
                     branches.for_each(|branch| branch.measure(j, unit));
                 }
-                Self::Posterior(policy) => policy.precision.measure(j, unit),
+                Self::Posterior(policy) => {
+                    if let Known::Whole(known) = &mut policy.known {
+                        known.measure(j, unit);
+                    }
+                }
                 Self::Offline(policy) => policy.logs.measure(j, unit),
                 Self::Arms(_) => {}
             }
@@ -213,6 +234,7 @@ impl Policy {
         };
         let (counts, before, grown_from, board) = Default::default();
         let unseen = given.unseen.clone();
+        let given = Arc::new(given);
         Ok(Self { given, counts, before, family, grown_from, restored: false, unseen, board })
     }
 
@@ -258,11 +280,18 @@ impl Policy {
         actions: Actions<'_>,
         mut story: Option<&mut Vec<LayerExplanation>>,
     ) -> Result<Choice> {
+        if actions.is_sparse() != self.given.settings.sparse {
+            let mut other = std::mem::take(&mut self.board.other);
+            let decided = other.of(actions).and_then(|actions| self.decide(actions, story));
+            self.board.other = other;
+            return decided;
+        }
         if self.given.settings.season.is_some_and(|season| self.counts.rounds - self.before.rounds >= season)
         {
             self.renew()?;
         }
         let Self { given, counts, before, family, unseen, board, .. } = self;
+        let given = &**given;
         check::length("a feature vector", given.settings.dimension, actions.dimension())?;
         if !unseen.is_empty() {
             family.meet(unseen, actions);
@@ -307,23 +336,20 @@ impl Policy {
     /// remember: what it learns does not depend on the round, and the layer, which does matter, is part of the decision.
     /// Its own rounds go on from the snapshot. Features that it has [grown](Self::grow) by since a decision are 0 there.
     pub fn learn(&mut self, observation: Observation<'_>) -> Result<()> {
-        let Observation { decision: Decision { round, layer }, features, reward } = observation;
-        let (rounds, last_layer) = (self.counts.rounds, self.last_layer());
-        if round == 0 || round > rounds && !self.restored || layer > last_layer {
-            return Err(Reason::UnknownDecision { round, layer, rounds, last_layer }.into());
-        }
-        self.learn_at(layer, features, reward)
+        let Observation { decision, features, reward } = observation;
+        self.check_decision(decision)?;
+        self.learn_at(decision.layer, features, reward)
     }
 
     /// Learns a reward at a layer that there is.
-    pub(crate) fn learn_at(&mut self, layer: u32, features: &[f64], reward: f64) -> Result<()> {
-        let features = &*self.widened(features);
-        check::length("the feature vector", self.given.settings.dimension, features.len())?;
-        check::numbers("feature", features)?;
-        check::numbers("reward", &[reward])?;
+    pub(crate) fn learn_at(&mut self, layer: u32, features: Row<'_>, reward: f64) -> Result<()> {
+        let reformed = self.as_learned(features, reward)?;
+        let features = reformed.as_ref().map_or(features, Reformed::row);
         let level = self.given.level;
         match &mut self.family {
-            Family::Confidence(policy) => policy.learn(layer, features, (reward, level), &mut self.board),
+            Family::Confidence(policy) => {
+                policy.learn(layer, features.values(), (reward, level), &mut self.board);
+            }
             Family::Posterior(policy) => policy.learn(features, reward, level, &mut self.board),
             Family::Offline(Favourite { data, .. }) | Family::Arms(Arms { data }) => {
                 data.add(features, reward);
@@ -331,6 +357,60 @@ impl Policy {
         }
         self.counts.rewards += 1;
         Ok(())
+    }
+
+    /// Learns several rewards, in their order: the same as [`learn`](Self::learn) one after the other, to the last bit, but with
+    /// fewer passes over memory where there are many features. Nothing is learned if one of them cannot be.
+    ///
+    /// ```
+    /// use truenorth::{Actions, Policy};
+    ///
+    /// let mut policy = Policy::builder(2).build()?;
+    /// let actions = Actions::new(&[1.0, 0.0, 0.0, 1.0], 2)?;
+    /// let choices = [policy.choose(actions)?, policy.choose(actions)?];
+    /// policy.learn_many(&choices.map(|choice| choice.rewarded(actions, 0.7)))?;
+    /// # Ok::<(), truenorth::Error>(())
+    /// ```
+    pub fn learn_many(&mut self, observations: &[Observation<'_>]) -> Result<()> {
+        let mut reformed = Vec::with_capacity(observations.len());
+        for observation in observations {
+            self.check_decision(observation.decision)?;
+            reformed.push(self.as_learned(observation.features, observation.reward)?);
+        }
+        let rows = observations.iter().zip(&reformed).map(|(observation, reformed)| {
+            (reformed.as_ref().map_or(observation.features, Reformed::row), observation.reward)
+        });
+        if let Family::Posterior(policy) = &mut self.family {
+            policy.learn_many(&rows.collect::<Vec<_>>(), self.given.level, &mut self.board);
+            self.counts.rewards += observations.len() as u64;
+            return Ok(());
+        }
+        observations.iter().try_for_each(|&observation| self.learn(observation))
+    }
+
+    fn check_decision(&self, Decision { round, layer }: Decision) -> Result<()> {
+        let (rounds, last_layer) = (self.counts.rounds, self.last_layer());
+        if round == 0 || round > rounds && !self.restored || layer > last_layer {
+            return Err(Reason::UnknownDecision { round, layer, rounds, last_layer }.into());
+        }
+        Ok(())
+    }
+
+    /// Checks what is to be learned, and brings its row into the form that this policy keeps.
+    #[inline]
+    fn as_learned(&self, features: Row<'_>, reward: f64) -> Result<Option<Reformed>> {
+        let Settings { dimension, sparse, .. } = self.given.settings;
+        // A row that was decided before the policy grew has zeros for what it has grown by.
+        let narrow = features.columns().is_none() && self.grown_from.contains(&features.values().len());
+        let unusable = |index, value| Reason::NotFinite { what: "feature", index, value };
+        features.check(if narrow { features.values().len() } else { dimension }, unusable)?;
+        check::numbers("reward", &[reward])?;
+        Ok(match features.columns() {
+            Some(_) if sparse => None,
+            None if sparse => Some(Reformed::Shown(features.shown())),
+            None if !narrow => None,
+            _ => Some(Reformed::Filled(features.filled(dimension))),
+        })
     }
 
     /// Starts a new season: all that is known so far becomes its logs, and how much of that still holds is learned from
@@ -357,6 +437,9 @@ impl Policy {
         let Self { given, counts, before, .. } = self;
         check::length("a feature vector", given.settings.dimension, actions.dimension())?;
         check::range(layer <= self.last_layer(), "layer", "at most the last layer", f64::from(layer))?;
+        let mut other = OtherForm::default();
+        let same = actions.is_sparse() == given.settings.sparse;
+        let actions = if same { actions } else { other.of(actions)? };
         let turn = Turn::new(given, actions, counts, before);
         let mut board = Scoreboard::default();
         board.all_candidates(actions.count());

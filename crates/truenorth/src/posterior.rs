@@ -20,9 +20,12 @@ use crate::dense::Vector;
 use crate::error::Result;
 use crate::explain::PlayRule;
 use crate::explore::{self, Dice, Draws};
+use crate::fit::{Asked, Waiting};
 use crate::given::Given;
+use crate::parted::Parted;
 use crate::policy::{Played, Turn};
 use crate::precision::Precision;
+use crate::round::Row;
 use crate::score::Scoreboard;
 use crate::settings::{Explore, Method, Prior};
 use crate::statistic::RidgeStatistic;
@@ -33,6 +36,8 @@ const NEGLECTED: f64 = 4.0;
 const RECHECKED: f64 = 0.5;
 /// Live data fades in steps of this share of its half-life, at least.
 const STEP: f64 = 0.125;
+/// Rewards that are taken in together.
+const TOGETHER: usize = 16;
 /// Share of the rounds that sampling leaves to any action that may be the best, at most.
 const FLOOR: f64 = 0.05;
 
@@ -43,21 +48,93 @@ pub(crate) struct Posterior {
     pub(crate) prior: Prior,
     pub(crate) data: RidgeStatistic,
     /// What is acted on.
-    pub(crate) precision: Precision,
+    pub(crate) known: Known,
     /// Live data alone, where the belief rests on logs as well.
-    pub(crate) alone: Option<Precision>,
+    pub(crate) alone: Option<Known>,
     /// What is learned about the logs, or about noise and scale.
     pub(crate) belief: Option<Belief>,
     /// The round of the last fit.
     fitted: u64,
     /// Whether the belief has spent its budget.
     overdrawn: bool,
+    /// The fit that is due, where fits run beside decisions.
+    pub(crate) waiting: Option<Waiting>,
     /// Room that decisions reuse; no state lives here.
     #[cfg_attr(feature = "serde", serde(skip))]
     draws: Draws,
     /// Actions that may be the best, as of the last price.
     #[cfg_attr(feature = "serde", serde(skip))]
     possible: Vec<usize>,
+}
+
+/// The Gaussian.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum Known {
+    Whole(Precision),
+    /// Of a sparse policy.
+    Parted(Parted),
+}
+
+impl Known {
+    /// Independent coefficients.
+    fn ridge(sparse: bool, ridge: &Vector) -> Self {
+        if sparse {
+            Self::Parted(Parted::ridge(ridge.iter().copied()))
+        } else {
+            Self::Whole(Precision::ridge(ridge))
+        }
+    }
+
+    pub(crate) fn whole(&self) -> Option<&Precision> {
+        if let Self::Whole(precision) = self { Some(precision) } else { None }
+    }
+
+    pub(crate) fn estimate(&self) -> Vec<f64> {
+        match self {
+            Self::Whole(precision) => precision.estimate(),
+            Self::Parted(parted) => parted.estimate(),
+        }
+    }
+
+    pub(crate) fn log_det_growth(&self) -> f64 {
+        match self {
+            Self::Whole(precision) => precision.log_det_growth(),
+            Self::Parted(parted) => parted.log_det_growth,
+        }
+    }
+
+    pub(crate) fn update(&mut self, features: Row<'_>, reward: f64, board: &mut Scoreboard) {
+        match self {
+            Self::Whole(precision) => precision.update(features.values(), reward, &mut board.carried),
+            Self::Parted(parted) => parted.update(features, reward, &mut board.room),
+        }
+    }
+
+    /// Several rewards, one after the other.
+    pub(crate) fn update_many(&mut self, rows: &[(Row<'_>, f64)], level: f64, board: &mut Scoreboard) {
+        match self {
+            Self::Whole(precision) => {
+                for rows in rows.chunks(TOGETHER) {
+                    let rows: Vec<_> =
+                        rows.iter().map(|(row, reward)| (row.values(), reward - level)).collect();
+                    precision.update_many(&rows, &mut board.carried_many);
+                }
+            }
+            Self::Parted(parted) => {
+                rows.iter().for_each(|(row, reward)| parted.update(*row, reward - level, &mut board.room));
+            }
+        }
+    }
+
+    /// Whether this is of the kind of a `fresh` one, and sizes and numbers can be right.
+    fn fits(&self, fresh: &Self, dimension: usize) -> bool {
+        match (self, fresh) {
+            (Self::Whole(read), Self::Whole(_)) => read.maps.is_empty() && read.is_consistent(dimension),
+            (Self::Parted(read), Self::Parted(_)) => read.is_consistent(dimension),
+            _ => false,
+        }
+    }
 }
 
 /// What live data alone says of a round.
@@ -72,23 +149,36 @@ struct Priced {
 
 impl Posterior {
     pub(crate) fn new(given: &Given, prior: Prior, belief: Option<Belief>) -> Result<Self> {
-        let data = RidgeStatistic::new(given.settings.dimension)?;
-        let precision = Self::assembled(given, prior, &data)?;
+        let dimension = given.settings.dimension;
+        let data = if given.settings.sparse { RidgeStatistic::sparse } else { RidgeStatistic::new };
+        let data = data(dimension)?;
+        let known = Self::assembled(given, prior, &data)?;
         let logs = given.logs().weight() > 0.0;
-        let alone = (prior == Prior::Adaptive && logs).then(|| precision.clone());
+        let alone = (prior == Prior::Adaptive && logs).then(|| known.clone());
         let (draws, possible) = Default::default();
-        let mut policy =
-            Self { prior, data, precision, alone, belief, fitted: 0, overdrawn: false, draws, possible };
+        let mut policy = Self {
+            prior,
+            data,
+            known,
+            alone,
+            belief,
+            fitted: 0,
+            overdrawn: false,
+            waiting: None,
+            draws,
+            possible,
+        };
         policy.fit(given, 0, 0)?;
         Ok(policy)
     }
 
     /// The posterior of live data, where it does not follow from a belief.
-    fn assembled(given: &Given, prior: Prior, data: &RidgeStatistic) -> Result<Precision> {
+    fn assembled(given: &Given, prior: Prior, data: &RidgeStatistic) -> Result<Known> {
         let data = data.about(given.level);
-        let assembled = |weight| Precision::assemble(weight, given.offline.estimate(), &data, &[]);
+        let assembled =
+            |weight| Precision::assemble(weight, given.offline.estimate(), &data, &[]).map(Known::Whole);
         match (prior, &given.certificate) {
-            (Prior::Ridge | Prior::Adaptive, _) => Ok(Precision::ridge(&given.ridge)),
+            (Prior::Ridge | Prior::Adaptive, _) => Ok(Known::ridge(given.settings.sparse, &given.ridge)),
             (Prior::Told, Some(told)) => assembled(&discounted_weight(given, told, given.noise)?),
             (Prior::Warm | Prior::Told, _) => assembled(given.offline.precision_matrix()),
         }
@@ -97,13 +187,25 @@ impl Posterior {
     /// Adds features, at the prior's mean and width.
     pub(crate) fn grow(&mut self, given: &Given) -> Result<()> {
         let dimension = given.settings.dimension;
+        // A fit of fewer features is of no use; the first round that offers a new one asks for another.
+        self.waiting = None;
         self.data.grow(dimension)?;
-        let fresh = match &mut self.belief {
-            Some(belief) => Precision::ridge(&Vector::from_element(dimension, belief.grow(dimension))),
-            None => Self::assembled(given, self.prior, &RidgeStatistic::new(dimension)?)?,
+        let ridge = self.belief.as_mut().map(|belief| belief.grow(dimension));
+        let fresh = match ridge {
+            _ if given.settings.sparse => None,
+            Some(ridge) => Some(Precision::ridge(&Vector::from_element(dimension, ridge))),
+            None => {
+                let fresh = Self::assembled(given, self.prior, &RidgeStatistic::new(dimension)?)?;
+                fresh.whole().cloned()
+            }
         };
-        for precision in [&mut self.precision].into_iter().chain(&mut self.alone) {
-            precision.grow(&fresh);
+        for known in [&mut self.known].into_iter().chain(&mut self.alone) {
+            match known {
+                Known::Whole(precision) => fresh.iter().for_each(|fresh| precision.grow(fresh)),
+                Known::Parted(parted) => {
+                    parted.grow(dimension, ridge.unwrap_or_else(|| given.ridge[dimension - 1]));
+                }
+            }
         }
         Ok(())
     }
@@ -111,7 +213,7 @@ impl Posterior {
     /// Takes the logs as they are given now; with so many rounds and rewards of this season so far.
     pub(crate) fn read_logs(&mut self, given: &Given, (rounds, rewards): (u64, u64)) -> Result<()> {
         let Some(belief) = &mut self.belief else {
-            self.precision = Self::assembled(given, self.prior, &self.data)?;
+            self.known = Self::assembled(given, self.prior, &self.data)?;
             return Ok(());
         };
         belief.read_again(given.logs());
@@ -125,7 +227,8 @@ impl Posterior {
         let faded = settings.half_life.is_some_and(|rounds| (round - self.fitted) as f64 >= STEP * rounds);
         let look = |belief: &mut Belief| belief.is_due((round, rewards), actions, given.logs());
         if self.belief.as_mut().is_some_and(look) || faded {
-            match self.fit(given, round, rewards) {
+            let fit = if settings.fits_beside { Self::ask } else { Self::fit };
+            match fit(self, given, round, rewards) {
                 // Features of wildly different sizes can make a precision singular by rounding. What was
                 // believed before stays in force, and follows each reward.
                 Err(error) if error.is_singular() => {}
@@ -143,7 +246,10 @@ impl Posterior {
             Explore::Sampling => {
                 self.score(turn, true, board);
                 let (mut dice, deviation) = (dice(), settings.exploration_scale * self.noise(given));
-                let position = self.draws.play(&self.precision, deviation, &board.panels, &mut dice);
+                let position = match &self.known {
+                    Known::Whole(known) => self.draws.play(known, deviation, &board.panels, &mut dice),
+                    Known::Parted(known) => self.draws.play_parted(known, deviation, actions, &mut dice),
+                };
                 if budgeted {
                     return Ok(self.sample_believed(turn, position, &mut dice, board));
                 }
@@ -208,32 +314,51 @@ impl Posterior {
         Played { propensity, price, forced, ..Played::at(position, rule) }
     }
 
-    pub(crate) fn learn(&mut self, features: &[f64], reward: f64, level: f64, board: &mut Scoreboard) {
+    pub(crate) fn learn(&mut self, features: Row<'_>, reward: f64, level: f64, board: &mut Scoreboard) {
         self.data.add(features, reward);
+        self.waiting.iter_mut().for_each(|waiting| waiting.learn(features, reward));
         self.belief.iter_mut().for_each(|belief| belief.learn(features));
-        // A belief knows of a level that is no feature's.
-        let [level, alone] = self.belief.as_ref().map_or([level; 2], Belief::levels);
-        self.precision.update(features, reward - level, &mut board.carried);
-        if let Some(precision) = &mut self.alone {
-            precision.update(features, reward - alone, &mut board.carried);
+        let [level, alone] = self.levels(level);
+        self.known.update(features, reward - level, board);
+        if let Some(known) = &mut self.alone {
+            known.update(features, reward - alone, board);
         }
+    }
+
+    /// What rewards have in common that is no feature's, by the belief and by live data alone.
+    pub(crate) fn levels(&self, level: f64) -> [f64; 2] {
+        self.belief.as_ref().map_or([level; 2], Belief::levels)
+    }
+
+    pub(crate) fn learn_many(&mut self, rows: &[(Row<'_>, f64)], level: f64, board: &mut Scoreboard) {
+        for &(features, reward) in rows {
+            self.data.add(features, reward);
+            self.waiting.iter_mut().for_each(|waiting| waiting.learn(features, reward));
+        }
+        self.follow(rows, level, board);
     }
 
     pub(crate) fn score(&self, turn: Turn<'_>, keep: bool, board: &mut Scoreboard) {
         let Turn { given, actions, .. } = turn;
         let scale = given.settings.exploration_scale;
         let norm = scale * self.noise(given);
-        let scoring = Some((&self.precision, Radius { norm, ..Radius::default() }));
-        let (online, informed, branch) = match self.prior {
-            Prior::Ridge => (scoring, None, Branch::Online),
-            Prior::Warm => (None, scoring, Branch::Warm),
+        let radius = Radius { norm, ..Radius::default() };
+        let informed = match self.prior {
+            Prior::Ridge => None,
+            Prior::Warm => Some(Branch::Warm),
             // A posterior that has given the logs up rests on live data.
-            _ if self.belief.as_ref().is_some_and(|belief| belief.void() > 0.5) => {
-                (None, scoring, Branch::Online)
-            }
-            _ => (None, scoring, Branch::Pooled),
+            _ if self.belief.as_ref().is_some_and(|belief| belief.void() > 0.5) => Some(Branch::Online),
+            _ => Some(Branch::Pooled),
         };
-        board.score(actions, (false, keep), online, informed, branch);
+        match (&self.known, informed) {
+            (Known::Whole(known), Some(branch)) => {
+                board.score(actions, (false, keep), None, Some((known, radius)), branch);
+            }
+            (Known::Whole(known), None) => {
+                board.score(actions, (false, keep), Some((known, radius)), None, Branch::Online);
+            }
+            (Known::Parted(known), branch) => board.score_parted(actions, known, radius, branch),
+        }
         board.neglect = Some(Neglect { rounds: turn.rounds_per_feature(), norm, scale });
         let news = self.belief.as_ref().map(Belief::news).filter(|news| !news.is_empty());
         // A scale of 0 explores nothing, and one of 1 everything at full width.
@@ -250,7 +375,7 @@ impl Posterior {
         let neglect = Neglect { rounds: turn.rounds_per_feature(), norm, scale };
         let count = board.candidates.len();
         let radius = Radius { norm, ..Radius::default() };
-        let scores = board.aside(turn.actions.dimension(), self.alone.as_ref()?, radius);
+        let scores = board.aside(turn.actions, self.alone.as_ref()?, radius);
         let mut favourite: Option<(usize, f64, f64)> = None;
         for action in 0..count {
             let (mean, radius) = (scores.mean[action], scores.statistical[action]);
@@ -266,13 +391,13 @@ impl Posterior {
     /// [`Budget`].
     fn price(&mut self, turn: Turn<'_>, position: usize, board: &mut Scoreboard) -> Priced {
         let Turn { given, actions, round, .. } = turn;
-        let live = self.alone.as_ref().unwrap_or(&self.precision);
+        let live = self.alone.as_ref().unwrap_or(&self.known);
         let settings = &given.settings;
         let noise = self.noise(given);
         let budget = Budget::new(live.log_det_growth(), settings.delta, settings.dimension, round);
         let count = board.candidates.len();
         let radius = Radius { norm: budget.radius * noise, ..Radius::default() };
-        let scores = board.aside(settings.dimension, live, radius);
+        let scores = board.aside(actions, live, radius);
         let upper = |k: usize| scores.mean[k] + scores.statistical[k];
         let lower = |k: usize| scores.mean[k] - scores.statistical[k];
         let (mut safe, mut best) = (0, f64::NEG_INFINITY);
@@ -290,16 +415,47 @@ impl Posterior {
 
     /// Fits the belief anew, where there is one. O(d³).
     fn fit(&mut self, given: &Given, round: u64, rewards: u64) -> Result<()> {
+        self.waiting = None;
+        self.fade(given, round);
         let Some(belief) = &mut self.belief else { return Ok(()) };
+        (self.known, self.alone) = Self::fitted(belief, given, &self.data, rewards)?;
+        Ok(())
+    }
+
+    /// Asks for a fit to run elsewhere, unless one does.
+    #[expect(clippy::unnecessary_wraps, reason = "it stands for a fit, which may fail")]
+    fn ask(&mut self, given: &Given, round: u64, rewards: u64) -> Result<()> {
+        if self.waiting.is_none() {
+            self.fade(given, round);
+            let asked = |belief: &Belief| Asked { belief: belief.clone(), data: self.data.clone(), rewards };
+            self.waiting = self.belief.as_ref().map(asked).map(Waiting::new);
+        }
+        Ok(())
+    }
+
+    /// Lets live data count less since the last fit, where that is wanted.
+    fn fade(&mut self, given: &Given, round: u64) {
         if let Some(half_life) = given.settings.half_life {
             self.data = self.data.weighted(0.5f64.powf((round - self.fitted) as f64 / half_life));
         }
         self.fitted = round;
-        let found = belief.fit(given.logs(), &self.data, rewards)?;
-        let precision = |believed: &Gaussian| Precision::from_belief(believed, belief.noise().powi(2));
-        self.precision = precision(&found.belief)?;
-        self.alone = found.alone.as_ref().map(precision).transpose()?;
-        Ok(())
+    }
+
+    /// What there is to know of the live parameter, and by live data alone.
+    pub(crate) fn fitted(
+        belief: &mut Belief,
+        given: &Given,
+        data: &RidgeStatistic,
+        rewards: u64,
+    ) -> Result<(Known, Option<Known>)> {
+        if given.settings.sparse {
+            let (known, alone) = belief.fit_parted(given.logs(), data, rewards)?;
+            return Ok((Known::Parted(known), alone.map(Known::Parted)));
+        }
+        let found = belief.fit(given.logs(), data, rewards)?;
+        let known =
+            |believed: &Gaussian| Precision::from_belief(believed, belief.noise().powi(2)).map(Known::Whole);
+        Ok((known(&found.belief)?, found.alone.as_ref().map(known).transpose()?))
     }
 
     /// All that is known so far, as logs; nothing where the logs are never doubted.
@@ -308,8 +464,11 @@ impl Posterior {
             return Ok(None);
         };
         let weight = given.logs().weight() + self.data.weight();
-        let estimate = Vector::from_vec(self.precision.estimate());
-        Ok(Some(belief.imagined(weight, &self.precision.inverse(), &estimate)?))
+        let estimate = Vector::from_vec(self.known.estimate());
+        match &self.known {
+            Known::Whole(known) => belief.imagined(weight, &known.inverse(), &estimate).map(Some),
+            Known::Parted(known) => belief.imagined_parts(weight, known, &estimate).map(Some),
+        }
     }
 
     /// σ in force.
@@ -320,6 +479,15 @@ impl Posterior {
     /// Whether what was read is of the kind of a `fresh` one, its data aside.
     pub(crate) fn fits(&self, fresh: &Self, dimension: usize) -> bool {
         self.prior == fresh.prior
+            && self.data.dimension() == dimension
+            && self.known.fits(&fresh.known, dimension)
+            && self.alone.is_some() == fresh.alone.is_some()
+            && self.alone.iter().all(|alone| alone.fits(&fresh.known, dimension))
+            && self.data.blocks().is_some() == fresh.data.blocks().is_some()
+            && self
+                .waiting
+                .iter()
+                .all(|waiting| waiting.is_consistent(dimension, self.data.blocks().is_some()))
             && self.belief.is_some() == fresh.belief.is_some()
             && self.belief.iter().all(|belief| belief.is_consistent(dimension))
     }

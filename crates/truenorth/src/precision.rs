@@ -23,7 +23,7 @@
 use crate::belief::Gaussian;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
-use crate::kernel::{self, Absorb, Carried};
+use crate::kernel::{self, Absorb, AbsorbMany, Carried};
 use crate::statistic::RidgeStatistic;
 use crate::triangle::Triangle;
 
@@ -130,6 +130,27 @@ impl Precision {
             reward,
             carried,
         });
+        self.settle();
+    }
+
+    /// Absorbs several observations, one after the other, as [`update`](Self::update) does, but in one pass over memory. There are
+    /// no maps.
+    pub(crate) fn update_many(&mut self, rows: &[(&[f64], f64)], carried: &mut Vec<Carried>) {
+        let mut growth = Vec::new();
+        kernel::run(&mut AbsorbMany {
+            factor: &mut self.factor,
+            estimate: &mut self.whitened_estimate,
+            rows,
+            carried,
+            growth: &mut growth,
+        });
+        for growth in growth {
+            self.growth *= growth;
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
         if self.growth > LARGEST_GROWTH {
             self.log_det_growth += self.growth.ln();
             self.growth = 1.0;

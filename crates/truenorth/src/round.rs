@@ -4,11 +4,23 @@ use crate::branch::Branch;
 use crate::check;
 use crate::error::{Reason, Result};
 
-/// The feature vectors of one round's actions, row after row.
+/// The feature vectors of one round's actions: all numbers, or those that are not 0.
+///
+/// ```
+/// use truenorth::Actions;
+///
+/// let all = Actions::new(&[0.0, 0.5, 0.0, 2.0, 0.0, 1.0], 3)?;
+/// // The same two actions: where each begins, in which columns it has which values.
+/// let same = Actions::sparse(&[0, 1, 3], &[1, 0, 2], &[0.5, 2.0, 1.0], 3)?;
+/// assert_eq!((all.count(), all.row(1).get(0)), (same.count(), same.row(1).get(0)));
+/// # Ok::<(), truenorth::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Actions<'a> {
     /// Row after row.
-    pub(crate) features: &'a [f64],
+    pub(crate) values: &'a [f64],
+    /// Where each row starts and the last one ends, and the column of each value; nothing where all are there.
+    sparse: Option<(&'a [usize], &'a [usize])>,
     dimension: usize,
 }
 
@@ -21,14 +33,41 @@ impl<'a> Actions<'a> {
         let whole = features.len().div_ceil(dimension) * dimension;
         check::length("the list of features", whole, features.len())?;
         if let Some(at) = check::first_unusable(features) {
-            return Err(Reason::Feature {
-                action: at / dimension,
-                feature: at % dimension,
-                value: features[at],
-            }
-            .into());
+            let (action, feature) = (at / dimension, at % dimension);
+            return Err(Reason::Feature { action, feature, value: features[at] }.into());
         }
-        Ok(Self { features, dimension })
+        Ok(Self { values: features, sparse: None, dimension })
+    }
+
+    /// From the features that are not 0, as compressed rows (CSR): action k has the `values` from `starts[k]` up to
+    /// `starts[k + 1]`, in `columns` that increase. A decision by a [sparse](crate::Settings::sparse) policy costs
+    /// what these touch; any other policy fills the rows up.
+    pub fn sparse(
+        starts: &'a [usize],
+        columns: &'a [usize],
+        values: &'a [f64],
+        dimension: usize,
+    ) -> Result<Self> {
+        if starts.len() < 2 || dimension == 0 {
+            return Err(Reason::NoActions.into());
+        }
+        check::length("the list of columns", values.len(), columns.len())?;
+        let whole = starts[0] == 0 && starts.is_sorted() && starts.last() == Some(&values.len());
+        let last = starts.last().map_or(0.0, |&last| last as f64);
+        check::range(whole, "starts", "increasing from 0 to the number of values", last)?;
+        let actions = Self { values, sparse: Some((starts, columns)), dimension };
+        // All at once; row by row only where something is wrong.
+        let rows = || starts.windows(2).map(|ends| &columns[ends[0]..ends[1]]);
+        let increase = |row: &[usize]| {
+            // Without a branch for each, so that vectors compare them.
+            row.windows(2).fold(true, |so_far, pair| so_far & (pair[0] < pair[1]))
+                && row.last() < Some(&dimension)
+        };
+        if !rows().all(increase) || check::first_unusable(values).is_some() {
+            let at = |action| move |feature, value| Reason::Feature { action, feature, value };
+            (0..actions.count()).try_for_each(|k| actions.row(k).check(dimension, at(k)))?;
+        }
+        Ok(actions)
     }
 
     /// Number of features of an action.
@@ -38,7 +77,7 @@ impl<'a> Actions<'a> {
 
     /// Number of actions.
     pub fn count(&self) -> usize {
-        self.features.len() / self.dimension
+        self.sparse.map_or_else(|| self.values.len() / self.dimension, |(starts, _)| starts.len() - 1)
     }
 
     /// Features of one action.
@@ -46,8 +85,105 @@ impl<'a> Actions<'a> {
     /// # Panics
     ///
     /// If there is no such action.
-    pub fn row(&self, action: usize) -> &'a [f64] {
-        &self.features[action * self.dimension..][..self.dimension]
+    #[inline]
+    pub fn row(&self, action: usize) -> Row<'a> {
+        match self.sparse {
+            None => Row::from(&self.values[action * self.dimension..][..self.dimension]),
+            Some((starts, columns)) => {
+                let range = starts[action]..starts[action + 1];
+                Row { columns: Some(&columns[range.clone()]), values: &self.values[range] }
+            }
+        }
+    }
+
+    /// Whether only the features that are not 0 are there.
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.sparse.is_some()
+    }
+}
+
+/// The features of one action: all of them, or those that are not 0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Row<'a> {
+    columns: Option<&'a [usize]>,
+    values: &'a [f64],
+}
+
+impl<'a> Row<'a> {
+    /// The features that are not 0, in columns that increase.
+    pub fn sparse(columns: &'a [usize], values: &'a [f64]) -> Self {
+        Self { columns: Some(columns), values }
+    }
+
+    /// The value in a column, 0 where there is none.
+    pub fn get(&self, column: usize) -> f64 {
+        let at = self.columns.map_or(Some(column), |columns| columns.binary_search(&column).ok());
+        at.and_then(|at| self.values.get(at)).copied().unwrap_or(0.0)
+    }
+
+    /// The values, of all columns or of those that are named.
+    pub fn values(&self) -> &'a [f64] {
+        self.values
+    }
+
+    /// The columns of the values, where not all are there.
+    pub fn columns(&self) -> Option<&'a [usize]> {
+        self.columns
+    }
+
+    /// Columns with their values, increasing.
+    pub(crate) fn entries(self) -> impl Iterator<Item = (usize, f64)> + Clone {
+        let column = move |at: usize| self.columns.map_or(at, |columns| columns[at]);
+        self.values.iter().enumerate().map(move |(at, &value)| (column(at), value))
+    }
+
+    /// All of so many, with zeros.
+    pub(crate) fn filled(self, dimension: usize) -> Vec<f64> {
+        let mut all = vec![0.0; dimension];
+        self.entries().for_each(|(column, value)| all[column] = value);
+        all
+    }
+
+    /// Those that are not 0: their columns and values.
+    pub(crate) fn shown(self) -> (Vec<usize>, Vec<f64>) {
+        self.entries().filter(|&(_, value)| value != 0.0).unzip()
+    }
+
+    /// Refuses numbers that cannot be used, and columns that are not there, come twice or in another order.
+    #[inline]
+    pub(crate) fn check(self, dimension: usize, unusable: impl Fn(usize, f64) -> Reason) -> Result<()> {
+        match self.columns {
+            None => check::length("the feature vector", dimension, self.values.len())?,
+            Some(columns) => {
+                check::length("the list of columns", self.values.len(), columns.len())?;
+                let wrong = |at: usize| columns[at] >= dimension || at > 0 && columns[at] <= columns[at - 1];
+                let wrong = (0..columns.len()).find(|&at| wrong(at)).map(|at| columns[at] as f64);
+                let range = "below the number of features, and increase";
+                check::range(wrong.is_none(), "columns", range, wrong.unwrap_or(0.0))?;
+            }
+        }
+        match check::first_unusable(self.values) {
+            None => Ok(()),
+            Some(at) => Err(unusable(self.columns.map_or(at, |columns| columns[at]), self.values[at]).into()),
+        }
+    }
+}
+
+impl<'a> From<&'a [f64]> for Row<'a> {
+    fn from(values: &'a [f64]) -> Self {
+        Self { columns: None, values }
+    }
+}
+
+impl<'a> From<&'a Vec<f64>> for Row<'a> {
+    fn from(values: &'a Vec<f64>) -> Self {
+        Self::from(&**values)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [f64; N]> for Row<'a> {
+    fn from(values: &'a [f64; N]) -> Self {
+        Self::from(&values[..])
     }
 }
 
@@ -107,7 +243,7 @@ pub struct Observation<'a> {
     /// From the [`Choice`].
     pub decision: Decision,
     /// Features of the action that was played.
-    pub features: &'a [f64],
+    pub features: Row<'a>,
     /// Its reward.
     pub reward: f64,
 }

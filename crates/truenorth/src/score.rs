@@ -2,7 +2,10 @@
 
 use crate::belief::Neglect;
 use crate::branch::{ActionInterval, Branch, BranchInterval, Radius};
+use crate::error::Result;
 use crate::kernel::{self, Aligned, Carried, Contenders, IndexBounds, Measured, Panels, Scores};
+use crate::parted::{Parted, Room};
+use crate::posterior::Known;
 use crate::precision::Precision;
 use crate::round::Actions;
 
@@ -36,6 +39,45 @@ pub(crate) struct Scoreboard {
     /// Part of each candidate's variance that is due to new columns; empty where there are none.
     pub(crate) news: Vec<f64>,
     pub(crate) carried: Carried,
+    pub(crate) carried_many: Vec<Carried>,
+    pub(crate) room: Room,
+    /// Actions of the last round in the other form than they came in.
+    pub(crate) other: OtherForm,
+}
+
+/// Rows that were filled up, or from which zeros were left out.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OtherForm {
+    starts: Vec<usize>,
+    columns: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl OtherForm {
+    /// The same actions with all their features, if they were sparse, and otherwise without those that are 0.
+    pub(crate) fn of<'a>(&'a mut self, actions: Actions<'a>) -> Result<Actions<'a>> {
+        let Self { starts, columns, values } = self;
+        let dimension = actions.dimension();
+        values.clear();
+        if actions.is_sparse() {
+            values.resize(actions.count() * dimension, 0.0);
+            for (k, filled) in values.chunks_exact_mut(dimension).enumerate() {
+                actions.row(k).entries().for_each(|(column, value)| filled[column] = value);
+            }
+            return Actions::new(values, dimension);
+        }
+        columns.clear();
+        starts.clear();
+        starts.push(0);
+        for k in 0..actions.count() {
+            for (column, value) in actions.row(k).entries().filter(|&(_, value)| value != 0.0) {
+                columns.push(column);
+                values.push(value);
+            }
+            starts.push(values.len());
+        }
+        Actions::sparse(starts, columns, values, dimension)
+    }
 }
 
 impl Scoreboard {
@@ -84,7 +126,7 @@ impl Scoreboard {
         let Self { candidates, panels, whitened, .. } = self;
         let scores = [(online, &mut self.online), (informed, &mut self.informed)];
         kernel::run(&mut kernel::Branches {
-            actions: actions.map(|actions| (actions.features, &**candidates)),
+            actions: actions.map(|actions| (actions.values, &**candidates)),
             dimension,
             panels,
             keep,
@@ -95,10 +137,28 @@ impl Scoreboard {
         });
     }
 
+    /// Scores all actions of a sparse policy, which has no layers; the branch is the informed one, if it has a name.
+    pub(crate) fn score_parted(
+        &mut self,
+        actions: Actions<'_>,
+        known: &Parted,
+        radius: Radius,
+        branch: Option<Branch>,
+    ) {
+        self.scored = Scored { online: branch.is_none(), informed: branch };
+        self.neglect = None;
+        self.news.clear();
+        let scores = if branch.is_some() { &mut self.informed } else { &mut self.online };
+        known.score(actions, radius, scores, &mut self.room);
+    }
+
     /// What another branch says of the candidates that were scored last, and were kept. The scores stay what they were,
     /// but for those of an online branch.
-    pub(crate) fn aside(&mut self, dimension: usize, precision: &Precision, radius: Radius) -> &Scores {
-        self.run(None, dimension, true, [Some((precision, radius)), None]);
+    pub(crate) fn aside(&mut self, actions: Actions<'_>, known: &Known, radius: Radius) -> &Scores {
+        match known {
+            Known::Whole(known) => self.run(None, actions.dimension(), true, [Some((known, radius)), None]),
+            Known::Parted(known) => known.score(actions, radius, &mut self.online, &mut self.room),
+        }
         &self.online
     }
 

@@ -167,6 +167,8 @@ impl Method {
 /// | `season` | none | rounds after which all that is known becomes the logs of a new season; see [`Policy::renew`] | at least 1 |
 /// | `half_life` | none | rounds after which a live reward counts half, for a world that moves slowly | > 0 |
 /// | `seed` | 0 | of posteriors with a dice | any |
+/// | `fits_beside` | no | whether a fit that is due is left to the caller, so that no decision waits for it | |
+/// | `sparse` | no | whether actions touch a few features each; see [`sparse`](Settings::sparse) | with `truenorth`, `lin-ucb`, `greedy` and their twins |
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[must_use]
@@ -186,6 +188,8 @@ pub struct Settings {
     pub(crate) season: Option<u64>,
     pub(crate) half_life: Option<f64>,
     pub(crate) seed: u64,
+    pub(crate) sparse: bool,
+    pub(crate) fits_beside: bool,
 }
 
 impl Settings {
@@ -206,6 +210,8 @@ impl Settings {
             season: None,
             half_life: None,
             seed: 0,
+            sparse: false,
+            fits_beside: false,
         }
     }
 
@@ -302,6 +308,38 @@ impl Settings {
         self
     }
 
+    /// Says that an action touches a few of many features: those of its arm, some crosses, some hashed words. A decision
+    /// then costs the squares of what its actions touch, and a reward the square of what has ever been touched together with
+    /// it, whatever d is.
+    ///
+    /// ```
+    /// use truenorth::{Actions, Policy};
+    ///
+    /// // Two features of context, and coefficients of its own for each of 500 arms.
+    /// let mut policy = Policy::builder(1000).sparse(true).build()?;
+    /// let context = [0.6, 0.8].repeat(500);
+    /// let (starts, columns): (Vec<usize>, Vec<usize>) = ((0..=500).map(|k| 2 * k).collect(), (0..1000).collect());
+    /// let actions = Actions::sparse(&starts, &columns, &context, 1000)?;
+    /// let choice = policy.choose(actions)?;
+    /// policy.learn(choice.rewarded(actions, 0.7))?;
+    /// # Ok::<(), truenorth::Error>(())
+    /// ```
+    ///
+    /// Decisions are those of the same policy without this, up to rounding: always, where there are no logs; with logs in the
+    /// rounds that fit the belief anew. Between fits a reward changes what is believed of the features that were ever
+    /// touched together with its own, and, of all the others, only what follows from the level of rewards.
+    pub fn sparse(mut self, sparse: bool) -> Self {
+        self.sparse = sparse;
+        self
+    }
+
+    /// Has a fit that is due run beside decisions instead of within one: see [`Policy::begin_fit`]. What was believed before
+    /// stays in force until then, and follows each reward.
+    pub fn fits_beside(mut self, beside: bool) -> Self {
+        self.fits_beside = beside;
+        self
+    }
+
     /// Checks everything and fits the logs. O(d³).
     pub fn build(self) -> Result<Policy> {
         Policy::new(self)
@@ -356,6 +394,13 @@ impl Settings {
                     return Err(check::incompatible(first, second));
                 }
             }
+        }
+        let parts = matches!(self.method, Method::Posterior { prior: Prior::Ridge | Prior::Adaptive, .. });
+        if self.sparse && !parts {
+            return Err(check::incompatible(
+                "`sparse`",
+                "a policy other than `truenorth`, `lin-ucb` or their twins",
+            ));
         }
         check::length("the moment of the logs", self.dimension, self.logs.dimension())?;
         if let Some(certificate) = &self.certificate {

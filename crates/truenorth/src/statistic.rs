@@ -9,11 +9,13 @@
 
 use std::borrow::Cow;
 
+use crate::blocks::Blocks;
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::{Error, Reason, Result};
 use crate::kernel::{self, AddSquares};
 use crate::products::CrossProducts;
+use crate::round::Row;
 use crate::triangle::{Line, SIDE, Triangle};
 
 /// Count, Gram matrix, moment, sum of squared rewards, sums and fourth powers of the columns of a set of observations.
@@ -41,15 +43,175 @@ use crate::triangle::{Line, SIDE, Triangle};
 pub struct RidgeStatistic {
     /// Observations, each as much as it is worth.
     weight: f64,
-    /// Without the products of the vectors that are pending.
-    gram: Triangle,
+    gram: Gram,
     moment: Vec<f64>,
     sum_squares: f64,
     columns: Columns,
-    /// Room for the latest vectors: a few of them are multiplied at once, in one pass over memory.
-    latest: Vec<Line>,
-    /// Lines of them that are pending.
-    pending: usize,
+}
+
+/// A.
+#[derive(Debug, Clone)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Stored", from = "Stored")
+)]
+enum Gram {
+    /// Of no rows, with so many columns.
+    Nothing(usize),
+    Whole {
+        /// Without the products of the vectors that are pending.
+        triangle: Triangle,
+        /// Room for the latest vectors: a few of them are multiplied at once, in one pass over memory.
+        latest: Vec<Line>,
+        /// Lines of them that are pending.
+        pending: usize,
+    },
+    /// Of rows that touch a few columns each.
+    Parts(Blocks),
+}
+
+/// A as it is written.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Stored {
+    Nothing(usize),
+    Whole(Triangle),
+    Parts(Blocks),
+}
+
+impl From<Gram> for Stored {
+    fn from(gram: Gram) -> Self {
+        match gram {
+            Gram::Nothing(dimension) => Self::Nothing(dimension),
+            Gram::Whole { .. } => Self::Whole(gram.settled().into_owned()),
+            Gram::Parts(blocks) => Self::Parts(blocks),
+        }
+    }
+}
+
+impl From<Stored> for Gram {
+    fn from(stored: Stored) -> Self {
+        match stored {
+            Stored::Nothing(dimension) => Self::Nothing(dimension),
+            Stored::Whole(triangle) => Self::whole(triangle),
+            Stored::Parts(blocks) => Self::Parts(blocks),
+        }
+    }
+}
+
+impl Gram {
+    fn whole(triangle: Triangle) -> Self {
+        let latest = vec![Line::default(); PENDING * triangle.dimension.div_ceil(SIDE)];
+        Self::Whole { triangle, latest, pending: 0 }
+    }
+
+    fn add(&mut self, features: Row<'_>) {
+        if let Self::Nothing(dimension) = self {
+            *self = Self::whole(Triangle::zeros(*dimension));
+        }
+        let (triangle, latest, pending) = match self {
+            Self::Nothing(_) => unreachable!("it was made above"),
+            Self::Parts(blocks) => return blocks.add_square(features),
+            Self::Whole { triangle, latest, pending } => (triangle, latest, pending),
+        };
+        for (line, numbers) in latest[*pending..].iter_mut().zip(Line::lines(features.values())) {
+            *line = numbers;
+        }
+        *pending += features.values().len().div_ceil(SIDE);
+        if *pending == latest.len() {
+            kernel::run(&mut AddSquares { gram: triangle, vectors: latest });
+            *pending = 0;
+        }
+    }
+
+    /// As a whole, with all that is pending.
+    fn settled(&self) -> Cow<'_, Triangle> {
+        match self {
+            Self::Nothing(dimension) => Cow::Owned(Triangle::zeros(*dimension)),
+            Self::Whole { triangle, pending: 0, .. } => Cow::Borrowed(triangle),
+            Self::Whole { triangle, latest, pending } => {
+                let mut triangle = triangle.clone();
+                kernel::run(&mut AddSquares { gram: &mut triangle, vectors: &latest[..*pending] });
+                Cow::Owned(triangle)
+            }
+            Self::Parts(blocks) => Cow::Owned(Triangle::from_fn(blocks.dimension(), |i, j| blocks.get(i, j))),
+        }
+    }
+
+    /// In parts.
+    fn parted(&self) -> Cow<'_, Blocks> {
+        match self {
+            Self::Nothing(dimension) => Cow::Owned(Blocks::diagonal(vec![0.0; *dimension])),
+            Self::Whole { .. } => Cow::Owned(Blocks::of(&self.settled())),
+            Self::Parts(blocks) => Cow::Borrowed(blocks),
+        }
+    }
+
+    /// A diagonal entry.
+    fn square(&self, i: usize) -> f64 {
+        match self {
+            Self::Nothing(_) => 0.0,
+            Self::Whole { triangle, latest, pending } => {
+                let width = triangle.dimension.div_ceil(SIDE);
+                let latest = latest[..*pending].chunks_exact(width);
+                triangle.get(i, i) + latest.map(|vector| vector[i / SIDE].0[i % SIDE].powi(2)).sum::<f64>()
+            }
+            Self::Parts(blocks) => blocks.get(i, i),
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        *self = match self {
+            Self::Nothing(_) => other.clone(),
+            Self::Whole { .. } => {
+                let mut triangle = self.settled().into_owned();
+                triangle.add(&other.settled());
+                Self::whole(triangle)
+            }
+            Self::Parts(blocks) => {
+                blocks.add(&other.parted());
+                return;
+            }
+        };
+    }
+
+    fn grown(&self, dimension: usize) -> Self {
+        match self {
+            Self::Nothing(_) => Self::Nothing(dimension),
+            Self::Whole { .. } => {
+                let mut triangle = self.settled().into_owned();
+                triangle.grow(dimension);
+                Self::whole(triangle)
+            }
+            Self::Parts(blocks) => {
+                let mut blocks = blocks.clone();
+                blocks.grow((blocks.dimension()..dimension).map(|_| 0.0));
+                Self::Parts(blocks)
+            }
+        }
+    }
+
+    fn times(&self, factor: f64) -> Self {
+        match self {
+            Self::Nothing(dimension) => Self::Nothing(*dimension),
+            Self::Whole { .. } => {
+                let triangle = self.settled();
+                Self::whole(Triangle::from_fn(triangle.dimension, |i, j| triangle.get(i, j) * factor))
+            }
+            Self::Parts(blocks) => Self::Parts(blocks.clone().times(factor)),
+        }
+    }
+
+    /// Whether its numbers are those of a matrix of this side: deserialised data may be anything.
+    fn is_consistent(&self, dimension: usize) -> bool {
+        match self {
+            Self::Nothing(side) => *side == dimension,
+            Self::Whole { triangle, .. } => {
+                triangle.dimension == dimension && triangle.entries().all(f64::is_finite)
+            }
+            Self::Parts(blocks) => blocks.is_consistent(dimension),
+        }
+    }
 }
 
 /// What is known of the columns besides their products.
@@ -73,7 +235,7 @@ impl PartialEq for RidgeStatistic {
             && self.sum_squares == other.sum_squares
             && self.moment == other.moment
             && self.columns == other.columns
-            && *self.settled() == *other.settled()
+            && *self.gram.settled() == *other.gram.settled()
     }
 }
 
@@ -81,7 +243,7 @@ impl PartialEq for RidgeStatistic {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Unchecked {
     weight: f64,
-    gram: Triangle,
+    gram: Gram,
     moment: Vec<f64>,
     sum_squares: f64,
     columns: Columns,
@@ -89,8 +251,7 @@ struct Unchecked {
 
 impl From<RidgeStatistic> for Unchecked {
     fn from(statistic: RidgeStatistic) -> Self {
-        let gram = statistic.settled().into_owned();
-        let RidgeStatistic { weight, moment, sum_squares, columns, .. } = statistic;
+        let RidgeStatistic { weight, gram, moment, sum_squares, columns } = statistic;
         Self { weight, gram, moment, sum_squares, columns }
     }
 }
@@ -101,13 +262,14 @@ impl TryFrom<Unchecked> for RidgeStatistic {
     fn try_from(Unchecked { weight, gram, moment, sum_squares, columns }: Unchecked) -> Result<Self> {
         check::at_least_one("dimension", moment.len() as u64)?;
         let Columns { sums, reward_sum, fourths } = &columns;
-        for found in [moment.len(), sums.len(), fourths.len()] {
-            check::length("the moment", gram.dimension, found)?;
+        for found in [sums.len(), fourths.len()] {
+            check::length("the moment", found, moment.len())?;
         }
-        let numbers = gram.entries().chain([&moment, sums, fourths].into_iter().flatten().copied());
+        let numbers = [&moment, sums, fourths].into_iter().flatten().copied();
         let numbers = numbers.chain([weight.sqrt(), sum_squares, *reward_sum]);
         let wrong = numbers.into_iter().find(|number| !number.is_finite());
         check::range(wrong.is_none(), "statistic", "finite", wrong.unwrap_or(0.0))?;
+        check::range(gram.is_consistent(moment.len()), "statistic", "a matrix of its features", f64::NAN)?;
         Ok(Self::of(weight, gram, moment, sum_squares, columns))
     }
 }
@@ -116,19 +278,56 @@ impl RidgeStatistic {
     /// The statistic of no observations.
     pub fn new(dimension: usize) -> Result<Self> {
         check::at_least_one("dimension", dimension as u64)?;
-        Ok(Self::empty(dimension))
+        Ok(Self { gram: Gram::whole(Triangle::zeros(dimension)), ..Self::empty(dimension) })
     }
 
-    fn of(weight: f64, gram: Triangle, moment: Vec<f64>, sum_squares: f64, columns: Columns) -> Self {
-        let latest = vec![Line::default(); PENDING * moment.len().div_ceil(SIDE)];
-        Self { weight, gram, moment, sum_squares, columns, latest, pending: 0 }
+    /// The same for rows that touch a few of many features each: what no row has touched together is neither stored nor
+    /// visited. For [sparse](crate::Settings::sparse) policies.
+    ///
+    /// ```
+    /// use truenorth::{RidgeStatistic, Row};
+    ///
+    /// let mut logs = RidgeStatistic::sparse(100_000)?;
+    /// logs.observe(Row::sparse(&[3, 70_000], &[1.0, 0.5]), 0.25)?;
+    /// # Ok::<(), truenorth::Error>(())
+    /// ```
+    pub fn sparse(dimension: usize) -> Result<Self> {
+        check::at_least_one("dimension", dimension as u64)?;
+        let gram = Gram::Parts(Blocks::diagonal(vec![0.0; dimension]));
+        Ok(Self { gram, ..Self::empty(dimension) })
+    }
+
+    fn of(weight: f64, gram: Gram, moment: Vec<f64>, sum_squares: f64, columns: Columns) -> Self {
+        Self { weight, gram, moment, sum_squares, columns }
+    }
+
+    /// The same with its matrix in parts.
+    pub(crate) fn parted(&self) -> Self {
+        Self { gram: Gram::Parts(self.gram.parted().into_owned()), ..self.clone() }
+    }
+
+    /// The parts of its matrix, where it has some.
+    pub(crate) fn blocks(&self) -> Option<&Blocks> {
+        if let Gram::Parts(blocks) = &self.gram { Some(blocks) } else { None }
+    }
+
+    /// From parts.
+    pub(crate) fn of_parts(
+        weight: f64,
+        (gram, moment): (Blocks, Vec<f64>),
+        (level, squares): (f64, f64),
+        units: impl Fn(usize) -> f64,
+    ) -> Self {
+        let fourths = (0..moment.len()).map(|j| gram.get(j, j) * units(j).powi(2)).collect();
+        let columns = Columns { sums: vec![0.0; moment.len()], reward_sum: weight * level, fourths };
+        Self::of(weight, Gram::Parts(gram), moment, squares + weight * level * level, columns)
     }
 
     /// The same for any dimension; that of 0 is good for nothing.
     pub(crate) fn empty(dimension: usize) -> Self {
         let nothing = || vec![0.0; dimension];
         let columns = Columns { sums: nothing(), reward_sum: 0.0, fourths: nothing() };
-        Self::of(0.0, Triangle::zeros(dimension), nothing(), 0.0, columns)
+        Self::of(0.0, Gram::Nothing(dimension), nothing(), 0.0, columns)
     }
 
     /// Puts a statistic together from sums that were computed elsewhere; the Gram matrix row by row. Rows and rewards are
@@ -165,7 +364,8 @@ impl RidgeStatistic {
         let fourth = |square: &f64| 3.0 * square * square / (count as f64).max(1.0);
         let fourths = gram.diagonal().iter().map(fourth).collect();
         let columns = Columns { sums: vec![0.0; moment.len()], reward_sum: 0.0, fourths };
-        Ok(Self::of(count as f64, Triangle::from_matrix(gram), moment, sum_squares, columns))
+        let gram = Gram::whole(Triangle::from_matrix(gram));
+        Ok(Self::of(count as f64, gram, moment, sum_squares, columns))
     }
 
     /// The same with Σ z, Σ y, and Σ z⁴ of each column.
@@ -184,45 +384,47 @@ impl RidgeStatistic {
     }
 
     /// Adds one observation. O(d²), no allocation.
-    pub fn observe(&mut self, features: &[f64], reward: f64) -> Result<()> {
-        check::length("the feature vector", self.dimension(), features.len())?;
-        check::numbers("feature", features)?;
+    pub fn observe<'a>(&mut self, features: impl Into<Row<'a>>, reward: f64) -> Result<()> {
+        let features = features.into();
+        let unusable = |index, value| Reason::NotFinite { what: "feature", index, value };
+        features.check(self.dimension(), unusable)?;
         check::numbers("reward", &[reward])?;
-        self.add(features, reward);
+        match (&self.gram, features.columns()) {
+            (Gram::Whole { .. } | Gram::Nothing(_), Some(_)) => {
+                self.add(Row::from(&features.filled(self.dimension())), reward)
+            }
+            (Gram::Parts(_), None) => {
+                let (columns, values) = features.shown();
+                self.add(Row::sparse(&columns, &values), reward);
+            }
+            _ => self.add(features, reward),
+        }
         Ok(())
     }
 
-    /// Adds an observation that has been checked.
-    pub(crate) fn add(&mut self, features: &[f64], reward: f64) {
+    /// Adds an observation that has been checked, in the form of the matrix.
+    pub(crate) fn add(&mut self, features: Row<'_>, reward: f64) {
         self.weight += 1.0;
         self.sum_squares += reward * reward;
         let Columns { sums, reward_sum, fourths } = &mut self.columns;
         *reward_sum += reward;
-        let columns = self.moment.iter_mut().zip(sums).zip(fourths);
-        for (((moment, sum), fourth), feature) in columns.zip(features) {
+        let add = |moment: &mut f64, sum: &mut f64, fourth: &mut f64, feature: f64| {
             let square = feature * feature;
             *moment += feature * reward;
             *sum += feature;
             *fourth += square * square;
+        };
+        if features.columns().is_none() {
+            let columns = self.moment.iter_mut().zip(sums).zip(fourths);
+            for (((moment, sum), fourth), &feature) in columns.zip(features.values()) {
+                add(moment, sum, fourth, feature);
+            }
+        } else {
+            for (j, feature) in features.entries() {
+                add(&mut self.moment[j], &mut sums[j], &mut fourths[j], feature);
+            }
         }
-        for (line, numbers) in self.latest[self.pending..].iter_mut().zip(Line::lines(features)) {
-            *line = numbers;
-        }
-        self.pending += features.len().div_ceil(SIDE);
-        if self.pending == self.latest.len() {
-            kernel::run(&mut AddSquares { gram: &mut self.gram, vectors: &self.latest });
-            self.pending = 0;
-        }
-    }
-
-    /// The Gram matrix with all that is pending.
-    fn settled(&self) -> Cow<'_, Triangle> {
-        if self.pending == 0 {
-            return Cow::Borrowed(&self.gram);
-        }
-        let mut gram = self.gram.clone();
-        kernel::run(&mut AddSquares { gram: &mut gram, vectors: &self.latest[..self.pending] });
-        Cow::Owned(gram)
+        self.gram.add(features);
     }
 
     /// Adds all observations of `other`; the result is that of observing both sets.
@@ -238,9 +440,7 @@ impl RidgeStatistic {
         ] {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         }
-        self.gram = self.settled().into_owned();
-        self.pending = 0;
-        self.gram.add(&other.settled());
+        self.gram.merge(&other.gram);
         Ok(())
     }
 
@@ -250,8 +450,7 @@ impl RidgeStatistic {
     pub fn grow(&mut self, dimension: usize) -> Result<()> {
         let range = "at least the number of features so far";
         check::range(dimension >= self.dimension(), "dimension", range, dimension as f64)?;
-        let mut gram = self.settled().into_owned();
-        gram.grow(dimension);
+        let gram = self.gram.grown(dimension);
         let Columns { sums, reward_sum, fourths } = &self.columns;
         let widened = |numbers: &[f64]| {
             let mut numbers = numbers.to_vec();
@@ -287,7 +486,7 @@ impl RidgeStatistic {
                 sources.get_mut(place).map(|taken: &mut Option<usize>| taken.replace(source).is_some());
             check::range(taken == Some(false), "place", "below the dimension, and there once", place as f64)?;
         }
-        let gram = self.settled();
+        let gram = self.gram.settled();
         let entry = |i: usize, j: usize| match (sources[i], sources[j]) {
             (Some(i), Some(j)) => gram.get(i.max(j), i.min(j)),
             _ => 0.0,
@@ -297,7 +496,7 @@ impl RidgeStatistic {
         };
         let Columns { sums, reward_sum, fourths } = &self.columns;
         let columns = Columns { sums: placed(sums), reward_sum: *reward_sum, fourths: placed(fourths) };
-        let gram = Triangle::from_fn(dimension, entry);
+        let gram = Gram::whole(Triangle::from_fn(dimension, entry));
         Ok(Self::of(self.weight, gram, placed(&self.moment), self.sum_squares, columns))
     }
 
@@ -323,14 +522,12 @@ impl RidgeStatistic {
     }
 
     pub(crate) fn gram_matrix(&self) -> Matrix {
-        self.settled().to_symmetric()
+        self.gram.settled().to_symmetric()
     }
 
     /// Σ z_i², a diagonal entry of A.
     pub(crate) fn squares(&self, i: usize) -> f64 {
-        let width = self.dimension().div_ceil(SIDE);
-        let latest = self.latest[..self.pending].chunks_exact(width);
-        self.gram.get(i, i) + latest.map(|vector| vector[i / SIDE].0[i % SIDE].powi(2)).sum::<f64>()
+        self.gram.square(i)
     }
 
     /// Moment b = Σ z y.
@@ -364,7 +561,8 @@ impl RidgeStatistic {
         let fourths = gram.diagonal().iter().zip(units).map(|(square, unit)| square * unit * unit).collect();
         let columns = Columns { sums: vec![0.0; moment.len()], reward_sum: weight * level, fourths };
         let squares = squares + weight * level * level;
-        Self::of(weight, Triangle::from_matrix(gram), moment.as_slice().to_vec(), squares, columns)
+        let gram = Gram::whole(Triangle::from_matrix(gram));
+        Self::of(weight, gram, moment.as_slice().to_vec(), squares, columns)
     }
 
     /// The same data with rewards by their distance from this level.
@@ -379,11 +577,10 @@ impl RidgeStatistic {
     /// The same data, each observation worth so much of what it was.
     pub(crate) fn weighted(&self, weight: f64) -> Self {
         let times = |numbers: &[f64]| numbers.iter().map(|number| number * weight).collect::<Vec<_>>();
-        let gram = self.settled();
         let Columns { sums, reward_sum, fourths } = &self.columns;
         Self::of(
             self.weight * weight,
-            Triangle::from_fn(gram.dimension, |i, j| gram.get(i, j) * weight),
+            self.gram.times(weight),
             times(&self.moment),
             self.sum_squares * weight,
             Columns { sums: times(sums), reward_sum: reward_sum * weight, fourths: times(fourths) },

@@ -45,7 +45,7 @@ impl DriftLikelihood {
             information: (&product + product.transpose()) * 0.5,
             shift: gain.tr_mul(&surprise),
             pooled: estimate + dense::solve_from_factor(&factor, &surprise),
-            covariance: dense::transposed_product(&inverse, &inverse),
+            covariance: dense::square_of_lower(&inverse),
             log_det: dense::log_det_from_factor(&factor),
             gain,
         })

@@ -37,30 +37,57 @@ impl Evidence {
     /// σ² = ‖y - Zθ̂‖² / (n - γ),    s = ‖θ̂‖² / γ
     /// ```
     pub(crate) fn of(data: &Leveled) -> Self {
-        let rows = data.free();
-        let (mean_square, mean_length) = (data.squares / rows.max(1.0), data.gram.trace() / rows.max(1.0));
+        // The solver returns no numbers for some matrices of few ranks; what is added is below their rounding.
+        let (side, trace) = (data.moment.len(), data.gram.trace());
+        let spectrum = || {
+            let safe = &data.gram + Matrix::identity(side, side) * (1e-13 * trace);
+            let eigen = safe.symmetric_eigen();
+            let moment = eigen.eigenvectors.tr_mul(&data.moment);
+            let each = eigen.eigenvalues.iter().zip(&moment);
+            each.map(|(&value, &moment)| (value.max(0.0), moment, 0.0)).collect::<Vec<_>>()
+        };
+        // Squares of tiny numbers underflow.
+        let spectrum = if trace > 0.0 { spectrum() } else { Vec::new() };
+        Self::found((data.free(), data.squares, trace), 0.0, &spectrum)
+    }
+
+    /// From rows, Σr² and the trace of A, and for each eigenvector of `A + share ff'` its eigenvalue, and what b and f have of
+    /// it: A itself may be a matrix in parts without what a level takes away.
+    pub(super) fn found(
+        (rows, squares, trace): (f64, f64, f64),
+        share: f64,
+        spectrum: &[(f64, f64, f64)],
+    ) -> Self {
+        let (mean_square, mean_length) = (squares / rows.max(1.0), trace / rows.max(1.0));
         // Squares of tiny numbers underflow; nothing can be learned from such data.
         if mean_square < 1e-200 || mean_length < 1e-200 {
             return Self::NONE;
         }
-        // The solver returns no numbers for some matrices of few ranks; what is added is below their rounding.
-        let side = data.moment.len();
-        let safe = &data.gram + Matrix::identity(side, side) * (1e-13 * data.gram.trace());
-        let eigen = safe.symmetric_eigen();
-        let moment = eigen.eigenvectors.tr_mul(&data.moment);
         let mut guess = Self { variance: 0.25 * mean_square, scale: mean_square / mean_length };
         for _ in 0..STEPS {
             let ridge = guess.variance / guess.scale;
             let (mut used, mut length, mut fitted) = (0.0, 0.0, 0.0);
-            for (&eigenvalue, &moment) in eigen.eigenvalues.iter().zip(&moment) {
-                let eigenvalue = eigenvalue.max(0.0);
-                let coefficient = moment / (eigenvalue + ridge);
+            // (A + ridge)⁻¹ = B + zz'/(1/share - f'z) with z = Bf, B diagonal here.
+            let (mut known, mut through, mut square) = (0.0, 0.0, 0.0);
+            if share > 0.0 {
+                for &(eigenvalue, moment, sum) in spectrum {
+                    let z = sum / (eigenvalue + ridge);
+                    (known, through, square) = (known + sum * z, through + moment * z, square + z * z);
+                }
+            }
+            let level = if share > 0.0 { (share.recip() - known).recip() } else { 0.0 };
+            let mut along = 0.0;
+            for &(eigenvalue, moment, sum) in spectrum {
+                let coefficient = (moment + sum * level * through) / (eigenvalue + ridge);
                 used += eigenvalue / (eigenvalue + ridge);
                 length += coefficient * coefficient;
                 fitted += coefficient * (eigenvalue * coefficient - 2.0 * moment);
+                along += coefficient * sum;
             }
+            used -= ridge * square * level;
+            fitted -= share * along * along;
             // The sums nearly cancel on noiseless data.
-            let residual = (data.squares + fitted).max(1e-12 * data.squares);
+            let residual = (squares + fitted).max(1e-12 * squares);
             let next = Self {
                 variance: (residual + PRIOR * 0.2 * mean_square) / (rows - used + PRIOR).max(PRIOR),
                 scale: (length + PRIOR * mean_square / mean_length) / (used + PRIOR),

@@ -11,7 +11,7 @@ use crate::dense::{Matrix, Vector};
 use crate::statistic::RidgeStatistic;
 
 /// Share of a sum that may be nothing but rounding.
-const ROUNDING: f64 = 1e-14;
+pub(super) const ROUNDING: f64 = 1e-14;
 
 /// Products of columns in their units, and of rewards, without the level.
 pub(crate) struct Leveled {

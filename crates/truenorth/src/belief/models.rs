@@ -28,6 +28,8 @@
 //! from all of these to their neighbours, until it stands.
 //! Models that are as heavy as one that is left out are left out with it, so that neither rounding nor the order of columns decides.
 
+use std::rc::Rc;
+
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
@@ -75,11 +77,100 @@ impl Named {
     }
 }
 
+/// The likelihood of the columns' drift, and of what else may be unknown with it: those come behind the columns.
+pub(crate) trait Likelihood {
+    /// A covariance S, in whatever form.
+    type Covariance;
+
+    /// What is believed with `1/τ²` and `m/τ²` of each column.
+    fn posterior(&self, precision: &[f64], natural: &[f64]) -> Result<Posterior<Self::Covariance>>;
+
+    /// S_j.
+    fn column(&self, covariance: &Self::Covariance, j: usize) -> Vector;
+}
+
+pub(crate) struct Posterior<Covariance> {
+    pub(crate) mean: Vector,
+    /// nᵀSn + log det S, relative to what it would be without a drift and without its prior.
+    pub(crate) log_weight: f64,
+    /// The diagonal of S.
+    pub(crate) variances: Vector,
+    pub(crate) covariance: Covariance,
+}
+
+/// `hᵀw - ½ wᵀQw`.
+pub(crate) struct Whole {
+    pub(crate) q: Matrix,
+    pub(crate) h: Vector,
+}
+
+/// Columns up to which a covariance is worth while that few may ask for.
+const FEW: usize = 64;
+
+/// S as it is, or, for more columns, its root R, lower triangular: S = RᵀR.
+pub(crate) enum Covariance {
+    Itself(Matrix),
+    Root(Matrix),
+}
+
+impl Likelihood for Whole {
+    type Covariance = Covariance;
+
+    fn posterior(&self, added: &[f64], natural: &[f64]) -> Result<Posterior<Covariance>> {
+        let mut precision = self.q.clone();
+        added.iter().enumerate().for_each(|(j, added)| precision[(j, j)] += added);
+        let natural = &self.h + Vector::from_column_slice(natural);
+        let factor = dense::cholesky("the precision of the drift", &precision)?;
+        let mean = dense::solve_from_factor(&factor, &natural);
+        let log_weight = natural.dot(&mean) - dense::log_det_from_factor(&factor);
+        let root = dense::invert_lower(&factor);
+        if mean.len() <= FEW {
+            let covariance = dense::square_of_lower(&root);
+            let variances = covariance.diagonal();
+            return Ok(Posterior { mean, log_weight, variances, covariance: Covariance::Itself(covariance) });
+        }
+        let squares = root.column_iter().map(|column| column.norm_squared());
+        let variances = Vector::from_iterator(mean.len(), squares);
+        Ok(Posterior { mean, log_weight, variances, covariance: Covariance::Root(root) })
+    }
+
+    fn column(&self, covariance: &Covariance, j: usize) -> Vector {
+        match covariance {
+            Covariance::Itself(covariance) => covariance.column(j).into_owned(),
+            Covariance::Root(root) => {
+                let rows = root.rows_range(j..);
+                rows.tr_mul(&rows.column(j))
+            }
+        }
+    }
+}
+
+/// A covariance that is the sum of some, times their weights, and of products of vectors with themselves, times theirs.
+pub(crate) struct Spread<Covariance> {
+    pub(crate) starts: Vec<(f64, Covariance)>,
+    pub(crate) terms: Vec<(f64, Rc<Vector>)>,
+}
+
+impl Spread<Covariance> {
+    /// As one matrix of this side. O(d³).
+    pub(crate) fn matrix(&self, side: usize) -> Matrix {
+        let mut sum = Matrix::zeros(side, side);
+        for (weight, covariance) in &self.starts {
+            match covariance {
+                Covariance::Itself(covariance) => sum += covariance * *weight,
+                Covariance::Root(root) => sum += dense::square_of_lower(root) * *weight,
+            }
+        }
+        self.terms.iter().for_each(|(weight, vector)| sum.ger(*weight, vector, vector, 1.0));
+        sum
+    }
+}
+
 /// The average of all models.
-pub(crate) struct Averaged {
+pub(crate) struct Averaged<Covariance> {
     /// Mean and covariance of the drift, in the dictionary's coordinates.
     pub(crate) mean: Vector,
-    pub(crate) covariance: Matrix,
+    pub(crate) spread: Spread<Covariance>,
     /// Log of the live data's probability, relative to no drift at all.
     pub(crate) log_evidence: f64,
     /// How much each column still counts, from 0 to 1.
@@ -89,9 +180,8 @@ pub(crate) struct Averaged {
 }
 
 /// What is weighed: the likelihood, and the mean of each column if it was drawn anew.
-pub(crate) struct Models<'a> {
-    q: &'a Matrix,
-    h: &'a Vector,
+pub(crate) struct Models<'a, L> {
+    likelihood: &'a L,
     still: f64,
     moved: [Component; MOVED.len()],
     /// The states of each column but the first.
@@ -121,7 +211,7 @@ struct Model {
     named: Named,
     log_weight: f64,
     start: usize,
-    changes: Vec<(f64, Vector)>,
+    changes: Vec<(f64, Rc<Vector>)>,
     variances: Vector,
     mean: Vector,
     explored: bool,
@@ -137,21 +227,30 @@ struct Neighbour {
 
 /// How a change of one column's state changes all.
 struct Change {
-    /// δ/D, (c - δμ_j)/D and the evidence, prior aside.
+    /// δ/D, (c - δμ_j)/D and D.
     factor: f64,
     shift: f64,
-    log_weight: f64,
+    d: f64,
+    /// Twice the evidence, prior and log D aside.
+    rest: f64,
 }
 
-impl<'a> Models<'a> {
+impl Change {
+    /// The evidence, prior aside.
+    fn log_weight(&self) -> f64 {
+        0.5 * (self.rest - self.d.ln())
+    }
+}
+
+impl<'a, L: Likelihood> Models<'a, L> {
     /// With the prior probability that columns have not moved, which is the first one of `MOVED`.
-    pub(crate) fn new(q: &'a Matrix, h: &'a Vector, anew: &[f64], still: f64) -> Self {
+    pub(crate) fn new(likelihood: &'a L, anew: &[f64], still: f64) -> Self {
         let last = anew.len() - 1;
         let states = |(column, &mean): (usize, &f64)| {
             ANEW.map(|deviation| Component::new(mean, if column == last { 1.0 } else { deviation }))
         };
         let moved = MOVED.map(|deviation| Component::new(0.0, deviation));
-        Self { q, h, still, moved, anew: anew.iter().enumerate().map(states).collect() }
+        Self { likelihood, still, moved, anew: anew.iter().enumerate().map(states).collect() }
     }
 
     fn columns(&self) -> usize {
@@ -189,36 +288,29 @@ impl<'a> Models<'a> {
     }
 
     /// A model from nothing, with its covariance. O(d³).
-    fn start(&self, named: Named, place: usize) -> Result<(Model, Matrix)> {
-        let (mut precision, mut natural) = (self.q.clone(), self.h.clone());
-        let mut log_weight = self.log_prior(&named);
-        for (j, &state) in named.states.iter().enumerate() {
-            let component = self.component(j, named.moved, state);
-            precision[(j, j)] += component.precision;
-            natural[j] += component.natural;
-            log_weight -= 0.5 * component.norm;
-        }
-        let factor = dense::cholesky("the precision of the drift", &precision)?;
-        let mean = dense::solve_from_factor(&factor, &natural);
-        log_weight += 0.5 * (natural.dot(&mean) - dense::log_det_from_factor(&factor));
-        let covariance = dense::inverse_from_factor(&factor);
-        let variances = covariance.diagonal();
-        let model =
-            Model { named, log_weight, start: place, changes: Vec::new(), variances, mean, explored: false };
-        Ok((model, covariance))
+    fn start(&self, named: Named, place: usize) -> Result<(Model, L::Covariance)> {
+        let components = || (0..self.columns()).map(|j| self.component(j, named.moved, named.states[j]));
+        let precision: Vec<f64> = components().map(|component| component.precision).collect();
+        let natural: Vec<f64> = components().map(|component| component.natural).collect();
+        let Posterior { mean, log_weight, variances, covariance } =
+            self.likelihood.posterior(&precision, &natural)?;
+        let norm: f64 = components().map(|component| component.norm).sum();
+        let log_weight = self.log_prior(&named) + 0.5 * (log_weight - norm);
+        let changes = Vec::new();
+        Ok((Model { named, log_weight, start: place, changes, variances, mean, explored: false }, covariance))
     }
 
+    #[inline]
     fn change(&self, model: &Model, column: usize, state: u8) -> Change {
         let component = |state| self.component(column, model.named.moved, state);
         let (old, new) = (component(model.named.states[column]), component(state));
         let (delta, c) = (new.precision - old.precision, new.natural - old.natural);
         let (variance, mean) = (model.variances[column], model.mean[column]);
         let d = 1.0 + delta * variance;
-        let log_weight = 2.0 * c * mean + c * c * variance
+        let rest = 2.0 * c * mean + c * c * variance
             - delta * (mean + c * variance).powi(2) / d
-            - d.ln()
             - (new.norm - old.norm);
-        Change { factor: delta / d, shift: (c - delta * mean) / d, log_weight: 0.5 * log_weight }
+        Change { factor: delta / d, shift: (c - delta * mean) / d, d, rest }
     }
 
     /// The neighbours of a model that are at least so heavy. O(d).
@@ -236,7 +328,12 @@ impl<'a> Models<'a> {
                     (_, 0) => -self.gain(drawn - 1, column),
                     _ => 0.0,
                 };
-                let log_weight = model.log_weight + self.change(model, column, state).log_weight + prior;
+                let change = self.change(model, column, state);
+                // Most are too light whatever their log D is.
+                if change.d >= 1.0 && model.log_weight + 0.5 * change.rest + prior <= least {
+                    continue;
+                }
+                let log_weight = model.log_weight + change.log_weight() + prior;
                 if log_weight > least {
                     found.push(Neighbour { log_weight, model: place, column, state });
                 }
@@ -245,10 +342,10 @@ impl<'a> Models<'a> {
     }
 
     /// A neighbour, made from the model that it is one of. O(d) for each change since its start.
-    fn moved(&self, models: &[Model], starts: &[Matrix], to: &Neighbour) -> Model {
+    fn moved(&self, models: &[Model], starts: &[L::Covariance], to: &Neighbour) -> Model {
         let from = &models[to.model];
         let change = self.change(from, to.column, to.state);
-        let mut column = starts[from.start].column(to.column).into_owned();
+        let mut column = self.likelihood.column(&starts[from.start], to.column);
         for (factor, vector) in &from.changes {
             column.axpy(-factor * vector[to.column], vector, 1.0);
         }
@@ -257,14 +354,14 @@ impl<'a> Models<'a> {
         model.log_weight = to.log_weight;
         model.mean.axpy(change.shift, &column, 1.0);
         model.variances.zip_apply(&column, |variance, entry| *variance -= change.factor * entry * entry);
-        model.changes.push((change.factor, column));
+        model.changes.push((change.factor, Rc::new(column)));
         model.explored = false;
         model
     }
 
     /// From a model to its heaviest neighbour, and on, as long as they grow heavier. A beam alone would not go through
     /// models that are light to one that is heavy, as where several columns were drawn anew and no other has moved.
-    fn climbed(&self, from: &Model, starts: &[Matrix]) -> Model {
+    fn climbed(&self, from: &Model, starts: &[L::Covariance]) -> Model {
         let (mut model, mut found) = (from.clone(), Vec::new());
         for _ in 0..STEPS {
             found.clear();
@@ -277,12 +374,12 @@ impl<'a> Models<'a> {
     }
 
     /// Weighs the models, from the heaviest one of the last fit on. O(d³).
-    pub(crate) fn average(&self, last: Option<&Named>) -> Result<Averaged> {
+    pub(crate) fn average(&self, last: Option<&Named>) -> Result<Averaged<L::Covariance>> {
         self.average_of(WIDTH, last)
     }
 
     /// The same with so many models.
-    fn average_of(&self, used: usize, last: Option<&Named>) -> Result<Averaged> {
+    fn average_of(&self, used: usize, last: Option<&Named>) -> Result<Averaged<L::Covariance>> {
         let (mut models, mut starts) = (Vec::new(), Vec::new());
         let unchanged = (0..MOVED.len()).filter_map(|moved| u8::try_from(moved).ok());
         let unchanged = unchanged.map(|moved| Named { moved, states: vec![0; self.columns()] });
@@ -345,11 +442,11 @@ impl<'a> Models<'a> {
                 models.retain(|model| model.log_weight > left_out);
             }
         }
-        Ok(self.mixed(models, &starts))
+        Ok(self.mixed(models, starts))
     }
 
     /// Mean and covariance of the mixture; the heaviest comes first.
-    fn mixed(&self, mut models: Vec<Model>, starts: &[Matrix]) -> Averaged {
+    fn mixed(&self, mut models: Vec<Model>, starts: Vec<L::Covariance>) -> Averaged<L::Covariance> {
         let peak = models[0].log_weight;
         models.retain(|model| model.log_weight >= peak - NEGLIGIBLE);
         let mut weights: Vec<f64> = models.iter().map(|model| (model.log_weight - peak).exp()).collect();
@@ -358,22 +455,18 @@ impl<'a> Models<'a> {
             *weight /= total;
         }
         let each = || weights.iter().copied().zip(&models);
-        let mean = each().fold(Vector::zeros(columns), |sum, (weight, model)| sum + &model.mean * weight);
-        let mut covariance = Matrix::zeros(columns, columns);
-        for (place, start) in starts.iter().enumerate() {
-            let weight: f64 =
-                each().filter(|(_, model)| model.start == place).map(|(weight, _)| weight).sum();
-            if weight > 0.0 {
-                covariance += start * weight;
-            }
-        }
+        let mean = each()
+            .fold(Vector::zeros(models[0].mean.len()), |sum, (weight, model)| sum + &model.mean * weight);
+        let mut terms = Vec::new();
         for (weight, model) in each() {
-            for (factor, vector) in &model.changes {
-                covariance.ger(-weight * factor, vector, vector, 1.0);
-            }
-            let apart = &model.mean - &mean;
-            covariance.ger(weight, &apart, &apart, 1.0);
+            terms.extend(model.changes.iter().map(|(factor, vector)| (-weight * factor, Rc::clone(vector))));
+            terms.push((weight, Rc::new(&model.mean - &mean)));
         }
+        let of_start = |place| -> f64 {
+            each().filter(|(_, model)| model.start == place).map(|(weight, _)| weight).sum()
+        };
+        let starts = starts.into_iter().enumerate().map(|(place, start)| (of_start(place), start));
+        let spread = Spread { starts: starts.filter(|(weight, _)| *weight > 0.0).collect(), terms };
         // A coefficient that may have moved by g has a prior of that width instead of one of width 1; the common factor
         // holds or not.
         let counts = |model: &Model, j: usize| match model.named.states[j] {
@@ -388,7 +481,7 @@ impl<'a> Models<'a> {
             log_evidence: peak + total.ln() - prior.ln(),
             kept: (0..columns).map(kept).collect(),
             mean,
-            covariance,
+            spread,
             heaviest: models[0].named.clone(),
         }
     }
@@ -398,26 +491,26 @@ impl<'a> Models<'a> {
 mod tests {
     use super::*;
 
-    fn problem(columns: usize, seed: usize) -> (Matrix, Vector, Vec<f64>) {
+    fn problem(columns: usize, seed: usize) -> (Whole, Vec<f64>) {
         let number = |i: usize, j: usize| ((i * 7919 + j * 104_729 + seed * 31) % 1009) as f64 / 1009.0 - 0.5;
         let root = Matrix::from_fn(columns, columns, |i, j| 4.0 * number(i, j));
         let q = root.tr_mul(&root) * 3.0;
         let drift = Vector::from_fn(columns, |i, _| if i == 1 { 1.3 } else { 0.0 });
         let h = &q * drift + Vector::from_fn(columns, |i, _| number(i, 99));
-        (q, h, (0..columns).map(|j| number(j, 5)).collect())
+        (Whole { q, h }, (0..columns).map(|j| number(j, 5)).collect())
     }
 
     /// Log weight and posterior mean of a model, by a determinant and an inverse.
-    fn plain(models: &Models<'_>, anew: &[f64], named: &Named) -> (f64, Vector) {
+    fn plain(models: &Models<'_, Whole>, anew: &[f64], named: &Named) -> (f64, Vector) {
         let (columns, last) = (models.columns(), models.columns() - 1);
         let parts = |j: usize| match named.states[j] {
             0 => (0.0, MOVED[usize::from(named.moved)]),
             _ if j == last => (anew[j], 1.0),
             state => (anew[j], ANEW[usize::from(state) - 1]),
         };
-        let precision =
-            models.q + Matrix::from_diagonal(&Vector::from_fn(columns, |j, _| parts(j).1.powi(-2)));
-        let natural = models.h + Vector::from_fn(columns, |j, _| parts(j).0 / parts(j).1.powi(2));
+        let precision = &models.likelihood.q
+            + Matrix::from_diagonal(&Vector::from_fn(columns, |j, _| parts(j).1.powi(-2)));
+        let natural = &models.likelihood.h + Vector::from_fn(columns, |j, _| parts(j).0 / parts(j).1.powi(2));
         let inverse = precision.clone().try_inverse().unwrap();
         let mean = &inverse * &natural;
         let prior: f64 =
@@ -429,8 +522,8 @@ mod tests {
     #[test]
     fn a_change_of_one_column_is_the_model_made_from_nothing() {
         for seed in 0..20u8 {
-            let (q, h, anew) = problem(4, seed.into());
-            let models = Models::new(&q, &h, &anew, 0.3);
+            let (whole, anew) = problem(4, seed.into());
+            let models = Models::new(&whole, &anew, 0.3);
             let named = Named { moved: seed % 5, states: vec![0, seed % 6, 2, seed % 2] };
             let (start, covariance) = models.start(named, 0).unwrap();
             let mut found = Vec::new();
@@ -449,8 +542,8 @@ mod tests {
     #[test]
     fn the_beam_finds_what_enumeration_finds() {
         for seed in 0..10 {
-            let (q, h, anew) = problem(3, seed);
-            let models = Models::new(&q, &h, &anew, 0.3);
+            let (whole, anew) = problem(3, seed);
+            let models = Models::new(&whole, &anew, 0.3);
             let mut all = Vec::new();
             for moved in 0..5 {
                 for place in 0..6 * 6 * 2 {
@@ -478,8 +571,8 @@ mod tests {
 
     #[test]
     fn prior_probabilities_of_all_models_sum_to_one() {
-        let (q, h, anew) = problem(3, 0);
-        let models = Models::new(&q, &h, &anew, 0.3);
+        let (whole, anew) = problem(3, 0);
+        let models = Models::new(&whole, &anew, 0.3);
         let mut total = 0.0;
         for moved in 0..5 {
             for place in 0..6 * 6 * 2 {

@@ -10,6 +10,7 @@
 //! is the part of an action's variance that comes from new columns. How that widens its index is in [neglect](super::neglect).
 
 use super::units::Units;
+use crate::round::Row;
 
 /// The new columns.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,11 +40,17 @@ impl News {
     }
 
     /// Takes in a live observation with noise of this variance. It can make nothing new.
-    pub(crate) fn learn(&mut self, features: &[f64], noise: f64) {
-        for New { column, prior, known } in &mut self.0 {
-            *known += *prior * features[*column].powi(2) / noise;
+    pub(crate) fn learn(&mut self, features: Row<'_>, noise: f64) {
+        let mut known_now = false;
+        for (column, value) in features.entries() {
+            if let Ok(at) = self.0.binary_search_by_key(&column, |new| new.column) {
+                self.0[at].known += self.0[at].prior * value.powi(2) / noise;
+                known_now |= !self.0[at].is_new();
+            }
         }
-        self.0.retain(New::is_new);
+        if known_now {
+            self.0.retain(New::is_new);
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -51,14 +58,24 @@ impl News {
     }
 
     /// n of an action.
-    pub(crate) fn variance(&self, features: &[f64]) -> f64 {
-        self.0.iter().map(|new| features[new.column].powi(2) * new.prior / (1.0 + new.known)).sum()
+    pub(crate) fn variance(&self, features: Row<'_>) -> f64 {
+        if features.columns().is_none() {
+            let part = |new: &New| features.get(new.column).powi(2) * new.prior / (1.0 + new.known);
+            return self.0.iter().map(part).sum();
+        }
+        let new =
+            |column| self.0.binary_search_by_key(&column, |new: &New| new.column).ok().map(|at| &self.0[at]);
+        let part = |(column, value): (usize, f64)| {
+            new(column).map_or(0.0, |new| value.powi(2) * new.prior / (1.0 + new.known))
+        };
+        features.entries().map(part).sum()
     }
 
     /// Whether this can be a policy's state: deserialised data may be anything.
     pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
         let usable = |number: f64| (0.0..f64::INFINITY).contains(&number);
-        self.0.iter().all(|new| new.column < dimension && usable(new.prior) && usable(new.known))
+        self.0.is_sorted_by_key(|new| new.column)
+            && self.0.iter().all(|new| new.column < dimension && usable(new.prior) && usable(new.known))
     }
 }
 
@@ -76,10 +93,10 @@ mod tests {
     fn a_column_is_new_until_data_weighs_as_much_as_its_prior() {
         let mut news = News::new(&Units::none(3), 0.5, |j| [0.0, 1.0, 2.0][j]);
         // i is 0, 0.5 and 1: the first two are new.
-        assert!((news.variance(&[1.0, 2.0, 9.0]) - (0.5 + 4.0 * 0.5 / 1.5)).abs() < 1e-15);
-        news.learn(&[0.0, 1.0, 0.0], 1.0);
-        assert!((news.variance(&[1.0, 2.0, 9.0]) - 0.5).abs() < 1e-15);
-        news.learn(&[2.0, 0.0, 0.0], 2.0);
+        assert!((news.variance(Row::from(&[1.0, 2.0, 9.0])) - (0.5 + 4.0 * 0.5 / 1.5)).abs() < 1e-15);
+        news.learn(Row::from(&[0.0, 1.0, 0.0]), 1.0);
+        assert!((news.variance(Row::from(&[1.0, 2.0, 9.0])) - 0.5).abs() < 1e-15);
+        news.learn(Row::sparse(&[0], &[2.0]), 2.0);
         assert!(news.is_empty() && news.is_consistent(0));
     }
 }

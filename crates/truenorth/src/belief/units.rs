@@ -9,21 +9,22 @@
 //! at rounds 1, 2, 4, 8, ...; one that nobody has seen has none, and is given it in the round in which it is first offered.
 
 use crate::dense::{Matrix, Vector};
-use crate::round::Actions;
+use crate::round::{Actions, Row};
 use crate::statistic::RidgeStatistic;
 
-/// Σx² and Σx⁴ of a column of a round's actions, whose order makes no difference.
-fn powers(actions: Actions<'_>, j: usize, squares: &mut Vec<f64>) -> (f64, f64) {
-    squares.clear();
-    squares.extend((0..actions.count()).map(|k| actions.row(k)[j].powi(2)));
+/// Σx² and Σx⁴ of numbers, whose order makes no difference.
+fn powers(squares: &mut [f64]) -> (f64, f64) {
     squares.sort_unstable_by(f64::total_cmp);
     (squares.iter().sum(), squares.iter().map(|square| square * square).sum())
 }
 
 /// The unit of a column in the actions of a round; nothing where they do not show it. Then nothing is allocated.
 pub(crate) fn first_unit(actions: Actions<'_>, j: usize) -> Option<f64> {
-    let shown = (0..actions.count()).any(|k| actions.row(k)[j] != 0.0);
-    let (square, fourth) = if shown { powers(actions, j, &mut Vec::new()) } else { (0.0, 0.0) };
+    let values = || (0..actions.count()).map(|k| actions.row(k).get(j));
+    if values().all(|value| value == 0.0) {
+        return None;
+    }
+    let (square, fourth) = powers(&mut values().map(|value| value.powi(2)).collect::<Vec<_>>());
     Some(unit(square, fourth)).filter(|&unit| unit > 0.0)
 }
 
@@ -77,16 +78,31 @@ impl Units {
 
     /// Looks at the actions of a round, if that is due. Tells whether units have changed.
     pub(crate) fn look(&mut self, round: u64, actions: Actions<'_>, logs: &RidgeStatistic) -> bool {
-        let rows = || actions.features.chunks_exact(actions.dimension());
-        let new = |row: &[f64]| row.iter().zip(&self.by_column).any(|(x, unit)| *unit == 0.0 && *x != 0.0);
+        let rows = || (0..actions.count()).flat_map(|k| actions.row(k).entries());
+        let new = |(column, value): (usize, f64)| self.by_column[column] == 0.0 && value != 0.0;
         if !(round.is_power_of_two() || self.unseen && rows().any(new)) {
             return false;
         }
+        let mut add = |column: usize, squares: &mut [f64]| {
+            let (square, fourth) = powers(squares);
+            let offered = &mut self.offered[column];
+            *offered = (offered.0 + square, offered.1 + fourth);
+        };
         let mut squares = Vec::with_capacity(actions.count());
-        for (j, (square, fourth)) in self.offered.iter_mut().enumerate() {
-            let shown = powers(actions, j, &mut squares);
-            *square += shown.0;
-            *fourth += shown.1;
+        if actions.is_sparse() {
+            let mut shown: Vec<(usize, f64)> = rows().filter(|(_, value)| *value != 0.0).collect();
+            shown.sort_by_key(|(column, _)| *column);
+            for shown in shown.chunk_by(|a, b| a.0 == b.0) {
+                squares.clear();
+                squares.extend(shown.iter().map(|(_, value)| value.powi(2)));
+                add(shown[0].0, &mut squares);
+            }
+        } else {
+            for column in 0..actions.dimension() {
+                squares.clear();
+                squares.extend((0..actions.count()).map(|k| actions.row(k).values()[column].powi(2)));
+                add(column, &mut squares);
+            }
         }
         let before = std::mem::take(&mut self.by_column);
         self.set(logs);
@@ -109,7 +125,7 @@ impl Units {
     }
 
     /// By column; 1 where nobody has seen it, which then makes no difference.
-    fn known(&self, j: usize) -> f64 {
+    pub(super) fn known(&self, j: usize) -> f64 {
         if self.by_column[j] > 0.0 { self.by_column[j] } else { 1.0 }
     }
 
@@ -119,8 +135,8 @@ impl Units {
     }
 
     /// Length of a feature vector in these units.
-    pub(crate) fn length(&self, features: &[f64]) -> f64 {
-        features.iter().enumerate().map(|(j, x)| (x / self.known(j)).powi(2)).sum::<f64>().sqrt()
+    pub(crate) fn length(&self, features: Row<'_>) -> f64 {
+        features.entries().map(|(j, x)| (x / self.known(j)).powi(2)).sum::<f64>().sqrt()
     }
 
     /// A matrix of products of columns in these units, from one in the users'.

@@ -73,6 +73,46 @@ impl WithSimd for &mut Absorb<'_> {
     }
 }
 
+/// Absorbs several observations, one after the other, in one pass over memory: no row of L is read again once all have changed
+/// it. Every number is the one that [`Absorb`] would give.
+pub(crate) struct AbsorbMany<'a> {
+    pub(crate) factor: &'a mut Triangle,
+    pub(crate) estimate: &'a mut [f64],
+    /// Features and rewards.
+    pub(crate) rows: &'a [(&'a [f64], f64)],
+    /// Room for each row.
+    pub(crate) carried: &'a mut Vec<Carried>,
+    /// `1 + ‖v‖²` of each.
+    pub(crate) growth: &'a mut Vec<f64>,
+}
+
+impl WithSimd for &mut AbsorbMany<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let AbsorbMany { factor, estimate, rows, carried, growth } = self;
+        carried.resize(carried.len().max(rows.len()), Carried::default());
+        for (carried, (features, _)) in carried.iter_mut().zip(&**rows) {
+            carried.prepare(features, 1);
+        }
+        growth.clear();
+        growth.resize(rows.len(), 1.0);
+        let mut of_estimates = vec![0.0; rows.len()];
+        let mut rest = &mut *factor.blocks;
+        for (t, entries) in estimate.chunks_mut(SIDE).enumerate() {
+            let (blocks, below) = rest.split_at_mut(t + 1);
+            rest = below;
+            for (i, (_, reward)) in rows.iter().enumerate() {
+                let Carried { features, sums } = &mut carried[i];
+                let columns = Columns::new(simd, dots(simd, blocks, features), &mut growth[i]);
+                columns.multiply(simd, blocks, sums, entries.len());
+                columns.multiply_vector(simd, entries, *reward, &mut of_estimates[i]);
+            }
+        }
+    }
+}
+
 /// Eight columns of K.
 struct Columns {
     /// `v_j`.

@@ -99,7 +99,7 @@ fn covered(world: &mut World, mut policy: Policy) -> [f64; CHECKPOINTS.len()] {
             .unwrap()
             .iter()
             .filter(|interval| {
-                let truth = dot(actions.row(interval.action), &world.live);
+                let truth = dot(actions.row(interval.action).values(), &world.live);
                 interval.lcb <= truth && truth <= interval.ucb
             })
             .count();

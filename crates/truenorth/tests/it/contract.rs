@@ -78,10 +78,13 @@ fn bad_input_is_an_error_that_leaves_the_state_as_it_was() {
             assert_eq!(refused.kind(), ErrorKind::Invalid);
             let decision = Decision { round: 3, layer: 0 };
             assert!(
-                policy.learn(Observation { decision, features: &features, reward: 0.1 }).is_err(),
+                policy.learn(Observation { decision, features: (&features).into(), reward: 0.1 }).is_err(),
                 "{name}"
             );
-            assert!(policy.learn(Observation { decision, features: &good, reward: bad }).is_err(), "{name}");
+            assert!(
+                policy.learn(Observation { decision, features: (&good).into(), reward: bad }).is_err(),
+                "{name}"
+            );
         }
         let says = |error: Error| error.to_string();
         let none = Actions::new(&[], 4).unwrap_err();
@@ -98,15 +101,19 @@ fn bad_input_is_an_error_that_leaves_the_state_as_it_was() {
             Decision { round: 21, layer: 0 },
             Decision { round: 20, layer: 99 },
         ] {
-            let unknown = policy.learn(Observation { decision, features: &good, reward: 0.1 }).unwrap_err();
+            let unknown =
+                policy.learn(Observation { decision, features: (&good).into(), reward: 0.1 }).unwrap_err();
             assert_eq!(unknown.kind(), ErrorKind::UnknownDecision, "{name}");
             assert!(
                 unknown.to_string().contains(" is unknown: 20 rounds were decided, in "),
                 "{name}: {unknown}"
             );
         }
-        let short =
-            Observation { decision: Decision { round: 3, layer: 0 }, features: &good[..3], reward: 0.1 };
+        let short = Observation {
+            decision: Decision { round: 3, layer: 0 },
+            features: (&good[..3]).into(),
+            reward: 0.1,
+        };
         assert!(policy.learn(short).is_err(), "{name}");
         assert_eq!(policy.to_bytes(), before, "{name}");
     });
@@ -186,10 +193,16 @@ fn rewards_may_come_late_and_in_any_order() {
             let actions = Actions::new(&features, 4).unwrap();
             let choice = in_order.choose(actions).unwrap();
             assert_eq!(shuffled.choose(actions).unwrap(), choice);
-            observations.push((choice.decision, actions.row(choice.action).to_vec(), rewards[choice.action]));
+            observations.push((
+                choice.decision,
+                actions.row(choice.action).values().to_vec(),
+                rewards[choice.action],
+            ));
         }
         let learn = |policy: &mut Policy, (decision, features, reward): &(Decision, Vec<f64>, f64)| {
-            policy.learn(Observation { decision: *decision, features, reward: *reward }).unwrap();
+            policy
+                .learn(Observation { decision: *decision, features: features.into(), reward: *reward })
+                .unwrap();
         };
         for (first, last) in observations.iter().zip(observations.iter().rev()) {
             learn(&mut in_order, first);
@@ -337,8 +350,8 @@ fn damaged_snapshots_are_refused_with_the_reason() {
     assert_eq!(says(&[]), "this is not a truenorth snapshot: it is too short");
     assert_eq!(says(&[b'x'; 40]), "this is not a truenorth snapshot: it does not start with \"truenorth\"");
     let mut newer = good.clone();
-    newer[9] = 7;
-    assert_eq!(says(&newer), "the snapshot has version 7, but this build reads version 6");
+    newer[9] = 8;
+    assert_eq!(says(&newer), "the snapshot has version 8, but this build reads version 7");
     assert_eq!(Policy::from_bytes(&newer).unwrap_err().kind(), ErrorKind::OtherVersion);
     for at in 13..good.len() {
         let mut damaged = good.clone();

@@ -53,7 +53,7 @@ fn misses(world: &mut World, settings: Settings) -> bool {
         let actions = Actions::new(&features, 5).unwrap();
         for layer in 0..=policy.last_layer() {
             for interval in policy.intervals(layer, actions).unwrap() {
-                let truth = dot(actions.row(interval.action), &world.live);
+                let truth = dot(actions.row(interval.action).values(), &world.live);
                 // Disjoint branches are a miss as well: the truth cannot be inside both.
                 if interval.conflict || truth < interval.lcb || interval.ucb < truth {
                     return true;

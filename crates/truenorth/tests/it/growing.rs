@@ -91,7 +91,7 @@ fn a_grown_policy_is_one_that_had_all_features_from_the_start() {
             policy.learn(choice.rewarded(few, rewards[choice.action])).unwrap();
             wide.learn(Observation {
                 decision: choice.decision,
-                features: &more[choice.action * AFTER..][..AFTER],
+                features: (&more[choice.action * AFTER..][..AFTER]).into(),
                 reward: rewards[choice.action],
             })
             .unwrap();
@@ -159,7 +159,7 @@ proptest! {
             let (action, decision) = (choice.action, choice.decision);
             policy.learn(choice.rewarded(actions, rewards[action])).unwrap();
             let features = &more[action * after..][..after];
-            wide.learn(Observation { decision, features, reward: rewards[action] }).unwrap();
+            wide.learn(Observation { decision, features: features.into(), reward: rewards[action] }).unwrap();
         }
         policy.grow(after).unwrap();
         for (number, (features, rewards)) in rounds(&mut world(after), 20, 4).into_iter().enumerate() {
@@ -236,7 +236,8 @@ fn open_decisions_and_snapshots_survive_growth() {
         policy.grow(AFTER).unwrap();
         let before = policy.to_bytes();
         for wrong in [BEFORE - 1, BEFORE + 2, AFTER + 1] {
-            let wrong = Observation { decision: open.decision, features: &vec![0.5; wrong], reward: 0.1 };
+            let row = vec![0.5; wrong];
+            let wrong = Observation { decision: open.decision, features: (&row).into(), reward: 0.1 };
             let said = policy.learn(wrong).unwrap_err().to_string();
             assert!(
                 said.starts_with(&format!("the feature vector must hold {AFTER} numbers")),
@@ -252,8 +253,8 @@ fn open_decisions_and_snapshots_survive_growth() {
         for policy in [&mut policy, &mut restored] {
             policy.learn(open.rewarded(actions, 0.3)).unwrap();
         }
-        let wide = padded(actions.row(open.action));
-        whole.learn(Observation { decision: open.decision, features: &wide, reward: 0.3 }).unwrap();
+        let wide = padded(actions.row(open.action).values());
+        whole.learn(Observation { decision: open.decision, features: (&wide).into(), reward: 0.3 }).unwrap();
         assert_eq!(policy.to_bytes(), whole.to_bytes(), "{name}");
         for (features, rewards) in rounds(&mut wider(world), 40, 5) {
             let choice = play(&mut policy, &features, &rewards);
@@ -335,7 +336,7 @@ fn a_row_of_others_is_learned_as_a_reward_is() {
         for (features, rewards) in &rows {
             policy.learn_row(features, rewards[0]).unwrap();
             let decision = truenorth::Decision { round: 1, layer: 0 };
-            twin.learn(Observation { decision, features, reward: rewards[0] }).unwrap();
+            twin.learn(Observation { decision, features: features.into(), reward: rewards[0] }).unwrap();
         }
         assert_eq!(policy.to_bytes(), twin.to_bytes(), "{name}");
         assert_eq!((policy.counts().rounds, policy.counts().rewards), (20, 35), "{name}");
@@ -503,7 +504,7 @@ fn a_restored_policy_learns_of_decisions_that_it_does_not_remember() {
         }
         let unknown = Observation {
             decision: truenorth::Decision { round: 41, layer: 0 },
-            features: &actions[..BEFORE],
+            features: (&actions[..BEFORE]).into(),
             reward: 0.5,
         };
         let error = policy.learn(unknown).unwrap_err();

@@ -72,7 +72,7 @@ fn regret(trap: &Trap, preset: Preset, noise: f64, seed: u64, horizons: &[usize]
     let actions = Actions::new(&trap.actions, trap.dimension).unwrap();
     let mut logs = RidgeStatistic::new(trap.dimension).unwrap();
     for row in 0..300 {
-        let x = actions.row(row % actions.count());
+        let x = actions.row(row % actions.count()).values();
         logs.observe(x, noisy(dot(x, &trap.logged))).unwrap();
     }
     let mut settings = Policy::builder(trap.dimension).preset(preset).logs(logs).seed(seed);
@@ -81,7 +81,7 @@ fn regret(trap: &Trap, preset: Preset, noise: f64, seed: u64, horizons: &[usize]
         settings = settings.noise(noise).norm_bound(2.0);
     }
     let mut policy = settings.build().unwrap();
-    let means: Vec<f64> = (0..actions.count()).map(|a| dot(actions.row(a), &trap.live)).collect();
+    let means: Vec<f64> = (0..actions.count()).map(|a| dot(actions.row(a).values(), &trap.live)).collect();
     let best = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (mut lost, mut found) = (0.0, Vec::new());
     for round in 1..=*horizons.last().unwrap() {

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod belief_reference;
+mod beside;
 #[cfg(not(debug_assertions))]
 mod calibration;
 mod contract;
@@ -21,6 +22,7 @@ mod properties;
 mod recomputed;
 mod reference;
 mod seasons;
+mod sparse;
 mod support;
 mod units;
 #[cfg(not(debug_assertions))]

@@ -63,7 +63,7 @@ fn errors_after_a_million_updates(weakest: f64, ridge: f64, conditioned: std::op
         let reward = on_grid(dot(&x, &world.live) + world.draw_noise());
         live.observe(&x, reward).unwrap();
         policy
-            .learn(Observation { decision: Decision { round: 1, layer: 0 }, features: &x, reward })
+            .learn(Observation { decision: Decision { round: 1, layer: 0 }, features: (&x).into(), reward })
             .unwrap();
     }
 

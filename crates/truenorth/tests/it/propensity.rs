@@ -19,8 +19,8 @@ fn state(settings: Settings, seed: u64, actions: usize) -> (Policy, Vec<f64>) {
         let actions = Actions::new(&features, DIMENSION).unwrap();
         let decision = policy.choose(actions).unwrap().decision;
         // Whatever was chosen, the first action's reward is learned.
-        let features = actions.row(0);
-        policy.learn(Observation { decision, features, reward: rewards[0] }).unwrap();
+        let features = actions.row(0).values();
+        policy.learn(Observation { decision, features: features.into(), reward: rewards[0] }).unwrap();
     }
     // The last reward is taken up by whatever is fitted at the start of a round.
     let features = world.round(actions);

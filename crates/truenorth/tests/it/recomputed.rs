@@ -24,7 +24,7 @@ fn checked_play(
         let actions = Actions::new(&features, world.dimension).unwrap();
         let choice = policy.choose(actions).unwrap();
         policy.learn(choice.rewarded(actions, rewards[choice.action])).unwrap();
-        history.push((actions.row(choice.action).to_vec(), rewards[choice.action]));
+        history.push((actions.row(choice.action).values().to_vec(), rewards[choice.action]));
     }
 }
 

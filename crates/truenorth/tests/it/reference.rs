@@ -321,7 +321,7 @@ fn play(name: &str, settings: Settings, world: &mut World, actions: usize) {
         compare(name, &choice, &story, &expected);
         let reward = rewards[choice.action];
         policy.learn(choice.rewarded(given, reward)).unwrap();
-        reference.learn(choice.decision.layer, given.row(choice.action), reward);
+        reference.learn(choice.decision.layer, given.row(choice.action).values(), reward);
     }
 }
 
@@ -347,7 +347,7 @@ fn the_largest_index_is_found_without_most_logarithms() {
                 let first = intervals.iter().position(|interval| interval.index >= largest).unwrap();
                 let choice = policy.choose(actions).unwrap();
                 assert_eq!(choice.action, first, "seed {seed}, {count} actions, round {round}");
-                let reward = dot(actions.row(choice.action), &world.live) + world.draw_noise();
+                let reward = dot(actions.row(choice.action).values(), &world.live) + world.draw_noise();
                 policy.learn(choice.rewarded(actions, reward)).unwrap();
             }
         }

@@ -36,7 +36,7 @@ fn lose(world: &mut World, policy: &mut Policy, count: usize, mut change: impl F
         change(world);
         let Some((features, rewards)) = rounds(world, 1, ACTIONS).into_iter().next() else { break };
         let actions = Actions::new(&features, DIMENSION).unwrap();
-        let means: Vec<f64> = (0..ACTIONS).map(|a| dot(actions.row(a), &world.live)).collect();
+        let means: Vec<f64> = (0..ACTIONS).map(|a| dot(actions.row(a).values(), &world.live)).collect();
         let choice = play(policy, &features, &rewards);
         lost += means.iter().copied().fold(f64::NEG_INFINITY, f64::max) - means[choice.action];
     }

@@ -1,0 +1,594 @@
+//! Fits of a sparse policy: the same belief, where columns fall into parts that rows never touch together.
+//!
+//! Three unknowns are shared by all parts: the live level c and the logged one c', by their distance from what is expected, and
+//! the common factor w₀ on logged coefficients. Given these, parts know nothing of each other, so that every matrix of the dense
+//! fit is one block for each part with a border of three columns. With `H = A + G`, the logs' coefficients integrated out, and
+//! the surprise `s = b - Aθ_off - c₀f` of live data (f and g are Σx/σ² of live data and logs), the drift w of the columns has
+//!
+//! ```text
+//!             w               w₀            c                    c'               linear
+//! w      unit² AH⁻¹G    unit Qθ_off    unit GH⁻¹f        -unit AH⁻¹g        unit GH⁻¹s
+//! w₀                      θ'Qθ          θ'GH⁻¹f           -θ'AH⁻¹g           θ'GH⁻¹s
+//! c                                  N - f'H⁻¹f           -f'H⁻¹g            Σr/σ² - nc₀/σ² - f'θ_off - f'H⁻¹s
+//! c'                                                   N' - g'H⁻¹g           -g'H⁻¹s
+//! ```
+//!
+//! with Q = AH⁻¹G and N, N' the rewards that are known about the levels, and then `θ_* = θ_off + H⁻¹s + H⁻¹G(unit w + θ_off w₀) -
+//! H⁻¹f c - H⁻¹g c' + N(0, H⁻¹)`. So a fit costs the cubes of the parts, and one action's mean and variance are those of the dense
+//! fit. What the parts have in common besides is not kept between fits, but for the level of live data alone.
+
+use super::models::{Averaged, Likelihood, Models, Posterior};
+use super::units::Units;
+use super::{Belief, Evidence, LEVEL, Logs, News, Told, VOID, spacing};
+use crate::blocks::Blocks;
+use crate::dense::{self, Matrix, Vector};
+use crate::error::Result;
+use crate::parted::Parted;
+use crate::statistic::RidgeStatistic;
+
+/// Sums of a part's columns, in their units.
+struct PartSums {
+    columns: Vec<usize>,
+    gram: Matrix,
+    /// Of rewards by their distance from what is expected of their level.
+    moment: Vector,
+    sums: Vector,
+}
+
+/// Products of columns in their units, as in [`Leveled`](super::Leveled), but that the level is not taken out.
+struct Sums {
+    parts: Vec<PartSums>,
+    squares: f64,
+    share: f64,
+    expected: f64,
+    count: f64,
+    /// Σ of the rewards' distances from what is expected.
+    rewards: f64,
+}
+
+impl Sums {
+    fn new(data: &RidgeStatistic, together: &Blocks, units: &Units, expected: f64, ratio: f64) -> Self {
+        let count = data.weight();
+        let share = if count > 0.0 { (count + ratio).recip() } else { 0.0 };
+        let rewards = data.reward_sum() - count * expected;
+        let about = data.sum_squares() - expected * (rewards + data.reward_sum());
+        let squares = about - rewards * rewards * share;
+        let part = |columns: Vec<usize>| {
+            let (side, unit) = (columns.len(), |i: usize| units.known(columns[i]));
+            let entry = |i: usize, j: usize| {
+                let entry = data.blocks().map_or(0.0, |blocks| blocks.get(columns[i], columns[j]));
+                entry / unit(i) / unit(j)
+            };
+            let sums = Vector::from_fn(side, |i, _| data.sums()[columns[i]] / unit(i));
+            let moment = Vector::from_fn(side, |i, _| data.moment()[columns[i]] / unit(i)) - &sums * expected;
+            PartSums { gram: Matrix::from_fn(side, side, entry), moment, sums, columns }
+        };
+        let parts = together.parts().map(|whole| part(whole.columns().collect())).collect();
+        let squares = if squares > super::level::ROUNDING * data.sum_squares() { squares } else { 0.0 };
+        Self { parts, squares, share, expected, count, rewards }
+    }
+
+    fn free(&self) -> f64 {
+        self.count * (1.0 - self.share)
+    }
+
+    /// The moment of a part without the level.
+    fn moment(&self, part: &PartSums) -> Vector {
+        &part.moment - &part.sums * (self.share * self.rewards)
+    }
+
+    /// The level, if the coefficients, in units, are these.
+    fn level(&self, means: &[Vector]) -> f64 {
+        let explained: f64 = self.parts.iter().zip(means).map(|(part, mean)| part.sums.dot(mean)).sum();
+        self.expected + self.share * (self.rewards - explained)
+    }
+
+    fn evidence(&self) -> Evidence {
+        let mut spectrum = Vec::new();
+        let trace: f64 = self.parts.iter().map(|part| part.gram.trace()).sum();
+        let level: f64 = self.parts.iter().map(|part| part.sums.norm_squared()).sum();
+        for part in &self.parts {
+            let side = part.columns.len();
+            let safe = &part.gram + Matrix::identity(side, side) * (1e-13 * trace);
+            let eigen = safe.symmetric_eigen();
+            let (moment, sums) =
+                (eigen.eigenvectors.tr_mul(&self.moment(part)), eigen.eigenvectors.tr_mul(&part.sums));
+            let each = eigen.eigenvalues.iter().zip(&moment).zip(&sums);
+            spectrum.extend(each.map(|((&value, &moment), &sum)| (value.max(0.0), moment, sum)));
+        }
+        Evidence::found((self.free(), self.squares, trace - self.share * level), self.share, &spectrum)
+    }
+}
+
+/// Ridge regression in parts: θ ~ N(0, scale I), and a level.
+struct Regression {
+    /// Blocks of the covariance given the level, and what the level moves.
+    covariance: Vec<Matrix>,
+    moved: Vec<Vector>,
+    /// Variance of the level.
+    level: f64,
+    mean: Vec<Vector>,
+    /// log det of the precision over that of the prior.
+    growth: f64,
+    /// log ∫ p(data | θ) N(θ; 0, scale I) dθ.
+    log_evidence: f64,
+}
+
+impl Regression {
+    fn new(data: &Sums, variance: f64, scale: f64) -> Result<Self> {
+        let (mut covariance, mut moved, mut mean) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut growth, mut known, mut through) = (0.0, 0.0, 0.0);
+        for part in &data.parts {
+            let side = part.columns.len();
+            let precision = &part.gram / variance + Matrix::identity(side, side) / scale;
+            let factor = dense::cholesky("the live precision", &precision)?;
+            growth += dense::log_det_from_factor(&factor) + side as f64 * scale.ln();
+            let inverse = dense::inverse_from_factor(&factor);
+            let (sums, moment) = (&part.sums / variance, data.moment(part) / variance);
+            let z = &inverse * &sums;
+            known += sums.dot(&z);
+            through += z.dot(&moment);
+            mean.push(&inverse * moment);
+            moved.push(z);
+            covariance.push(inverse);
+        }
+        let mut level = 0.0;
+        if data.share > 0.0 {
+            let all = (data.share * variance).recip();
+            level = (all - known).max(f64::EPSILON * all).recip();
+            growth -= (all * level).ln();
+        }
+        for (mean, z) in mean.iter_mut().zip(&moved) {
+            mean.axpy(level * through, z, 1.0);
+        }
+        let fitted: f64 = data.parts.iter().zip(&mean).map(|(part, mean)| data.moment(part).dot(mean)).sum();
+        let log_evidence = 0.5 * (fitted / variance - growth);
+        Ok(Self { covariance, moved, level, mean, growth, log_evidence })
+    }
+
+    /// The covariance of a part, whatever the level is.
+    fn marginal(&self, part: usize) -> Matrix {
+        let mut covariance = self.covariance[part].clone();
+        covariance.ger(self.level, &self.moved[part], &self.moved[part], 1.0);
+        covariance
+    }
+}
+
+/// The likelihood of the drift, with a border of the common factor and both levels.
+struct Arrow<'a> {
+    parts: Vec<ArrowPart<'a>>,
+    /// Part and place of each column.
+    places: Vec<(usize, usize)>,
+    border: Matrix,
+    linear: Vector,
+    /// ℓ'F⁻¹ℓ - log det F of the levels.
+    levels: f64,
+}
+
+struct ArrowPart<'a> {
+    columns: &'a [usize],
+    q: Matrix,
+    h: Vector,
+    /// One column for each unknown of the border.
+    border: Matrix,
+    /// How θ_* follows from the part's drift and the border, what it would be without, and its covariance then.
+    gain: Matrix,
+    pooled: Vector,
+    covariance: Matrix,
+}
+
+/// `S = (B + ZΣZ', -ZΣ; -ΣZ', Σ)`.
+struct Bordered {
+    /// B and Z.
+    parts: Vec<(Matrix, Matrix)>,
+    /// Σ.
+    border: Matrix,
+}
+
+/// Unknowns of the border.
+const BORDER: usize = 3;
+
+impl<'a> Arrow<'a> {
+    /// Returns also the log of the live data's probability without a drift.
+    fn new(logs: (&'a Sums, f64, &Logs), live: (&Sums, f64), scale: f64, ratio: f64) -> Result<(Self, f64)> {
+        let ((logged, logged_variance, regression), (live, variance)) = (logs, live);
+        let unit = scale.sqrt();
+        let dimension = regression.estimate.len();
+        let (mut border, mut linear) = (Matrix::zeros(BORDER, BORDER), Vector::zeros(BORDER));
+        let known = ((live.count + ratio) / variance).max(f64::MIN_POSITIVE);
+        let known_logs = logged.count / logged_variance;
+        (border[(1, 1)], border[(2, 2)]) = (if live.count > 0.0 { known } else { 1.0 }, known_logs);
+        linear[1] = live.rewards / variance;
+        let (mut places, mut parts) = (vec![(0, 0); dimension], Vec::new());
+        let (mut log_evidence, mut through) = (0.0, 0.0);
+        for (place, (old, new)) in logged.parts.iter().zip(&live.parts).enumerate() {
+            let side = old.columns.len();
+            old.columns.iter().enumerate().for_each(|(at, &column)| places[column] = (place, at));
+            let g_matrix = &old.gram / logged_variance + Matrix::identity(side, side) / scale;
+            let a_matrix = &new.gram / variance;
+            let (f, g) = (&new.sums / variance, &old.sums / logged_variance);
+            let theta = Vector::from_fn(side, |i, _| regression.estimate[old.columns[i]]);
+            let factor = dense::cholesky("the pooled precision", &(&a_matrix + &g_matrix))?;
+            let root = dense::invert_lower(&factor);
+            let (whitened_a, whitened_g) = (&root * &a_matrix, &root * &g_matrix);
+            let product = dense::transposed_product(&whitened_a, &whitened_g);
+            let q = (&product + product.transpose()) * 0.5;
+            let solve = |vector: &Vector| root.tr_mul(&(&root * vector));
+            let fitted = &a_matrix * &theta;
+            let surprise = &new.moment / variance - &fitted;
+            let (hf, hg, hs) = (solve(&f), solve(&g), solve(&surprise));
+            let h = &g_matrix * &hs;
+            let (q_theta, ghf, ahg) = (&q * &theta, &g_matrix * &hf, &a_matrix * &hg);
+            for (i, j, value) in [
+                (0, 0, theta.dot(&q_theta)),
+                (0, 1, theta.dot(&ghf)),
+                (0, 2, -theta.dot(&ahg)),
+                (1, 1, -f.dot(&hf)),
+                (1, 2, -f.dot(&hg)),
+                (2, 2, -g.dot(&hg)),
+            ] {
+                border[(i, j)] += value;
+            }
+            linear[0] += theta.dot(&h);
+            linear[1] -= f.dot(&theta) + f.dot(&hs);
+            linear[2] -= g.dot(&hs);
+            through += f.dot(&theta);
+            log_evidence += new.moment.dot(&theta) / variance - 0.5 * theta.dot(&fitted)
+                + 0.5 * (surprise.dot(&hs) - dense::log_det_from_factor(&factor));
+            let gain = dense::transposed_product(&root, &whitened_g);
+            let mut all = (&gain * unit).resize(side, side + BORDER, 0.0);
+            all.set_column(side, &(&gain * &theta));
+            all.set_column(side + 1, &-&hf);
+            all.set_column(side + 2, &-&hg);
+            parts.push(ArrowPart {
+                columns: &old.columns,
+                q: q * (unit * unit),
+                h: h * unit,
+                border: Matrix::from_columns(&[q_theta * unit, ghf * unit, ahg * -unit]),
+                gain: all,
+                pooled: theta + hs,
+                covariance: dense::square_of_lower(&root),
+            });
+        }
+        border.fill_lower_triangle_with_upper_triangle();
+        let levels = border.view((1, 1), (2, 2)).into_owned();
+        let factor = dense::cholesky("the precision of the levels", &levels)?;
+        let rest = linear.rows(1, 2).into_owned();
+        let explained = rest.dot(&dense::solve_from_factor(&factor, &rest));
+        let log_det = dense::log_det_from_factor(&factor);
+        // What the sums say of the live level beside the features goes; what they say of both levels stays.
+        if live.count > 0.0 {
+            log_evidence += -live.share * live.rewards * through + 0.5 * through * through / known
+                - 0.5 * (live.rewards / variance - through).powi(2) / known
+                + 0.5 * known.ln();
+        }
+        log_evidence += 0.5 * (explained - log_det + known_logs.ln() + regression.log_det);
+        Ok((Self { parts, places, border, linear, levels: explained - log_det }, log_evidence))
+    }
+
+    /// Mean and covariance of a part's live coefficients where the logs hold but for a drift.
+    fn informed(&self, place: usize, drifted: &Averaged<Bordered>) -> (Vector, Matrix) {
+        let part = &self.parts[place];
+        let (side, dimension) = (part.columns.len(), self.places.len());
+        let index = |i: usize| if i < side { part.columns[i] } else { dimension + i - side };
+        let restricted = |vector: &Vector| Vector::from_fn(side + BORDER, |i, _| vector[index(i)]);
+        let mut spread = Matrix::zeros(side + BORDER, side + BORDER);
+        for (weight, Bordered { parts, border }) in &drifted.spread.starts {
+            let (block, z) = &parts[place];
+            let shared = z * border;
+            let mut own = spread.view_mut((0, 0), (side, side));
+            own += (block + &shared * z.transpose()) * *weight;
+            let mut beside = spread.view_mut((0, side), (side, BORDER));
+            beside -= &shared * *weight;
+            let mut beside = spread.view_mut((side, 0), (BORDER, side));
+            beside -= shared.transpose() * *weight;
+            let mut last = spread.view_mut((side, side), (BORDER, BORDER));
+            last += border * *weight;
+        }
+        for (weight, vector) in &drifted.spread.terms {
+            let vector = restricted(vector);
+            spread.ger(*weight, &vector, &vector, 1.0);
+        }
+        let mean = &part.pooled + &part.gain * restricted(&drifted.mean);
+        (mean, &part.covariance + &part.gain * spread * part.gain.transpose())
+    }
+
+    /// The variance of f'θ_* over all parts, for a vector by part.
+    fn variance(&self, f: &[&Vector], drifted: &Averaged<Bordered>) -> f64 {
+        let mut y = Vector::zeros(self.places.len() + BORDER);
+        let mut variance = 0.0;
+        for (part, f) in self.parts.iter().zip(f) {
+            let (moved, side) = (part.gain.tr_mul(f), part.columns.len());
+            part.columns.iter().enumerate().for_each(|(i, &column)| y[column] = moved[i]);
+            for i in 0..BORDER {
+                y[self.places.len() + i] += moved[side + i];
+            }
+            variance += f.dot(&(&part.covariance * *f));
+        }
+        for (weight, Bordered { parts, border }) in &drifted.spread.starts {
+            let mut rest = -y.rows(self.places.len(), BORDER);
+            let mut own = 0.0;
+            for (part, (block, z)) in self.parts.iter().zip(parts) {
+                let y = Vector::from_fn(part.columns.len(), |i, _| y[part.columns[i]]);
+                own += y.dot(&(block * &y));
+                rest += z.tr_mul(&y);
+            }
+            variance += weight * (own + rest.dot(&(border * &rest)));
+        }
+        variance
+            + drifted.spread.terms.iter().map(|(weight, term)| weight * term.dot(&y).powi(2)).sum::<f64>()
+    }
+}
+
+impl Likelihood for Arrow<'_> {
+    type Covariance = Bordered;
+
+    fn posterior(&self, precision: &[f64], natural: &[f64]) -> Result<Posterior<Bordered>> {
+        let dimension = self.places.len();
+        let (mut border, mut rest) = (self.border.clone(), self.linear.clone());
+        border[(0, 0)] += precision[dimension];
+        rest[0] += natural[dimension];
+        let mut log_weight = -self.levels;
+        let (mut parts, mut means) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            let mut own = part.q.clone();
+            let mut linear = part.h.clone();
+            for (i, &column) in part.columns.iter().enumerate() {
+                own[(i, i)] += precision[column];
+                linear[i] += natural[column];
+            }
+            let factor = dense::cholesky("the precision of the drift", &own)?;
+            let block = dense::inverse_from_factor(&factor);
+            let (mean, z) = (&block * &linear, &block * &part.border);
+            log_weight += linear.dot(&mean) - dense::log_det_from_factor(&factor);
+            border -= part.border.tr_mul(&z);
+            rest -= z.tr_mul(&linear);
+            means.push(mean);
+            parts.push((block, z));
+        }
+        let factor = dense::cholesky("the precision of the drift", &border)?;
+        let shared = dense::solve_from_factor(&factor, &rest);
+        log_weight += rest.dot(&shared) - dense::log_det_from_factor(&factor);
+        let border = dense::inverse_from_factor(&factor);
+        let (mut mean, mut variances) =
+            (Vector::zeros(dimension + BORDER), Vector::zeros(dimension + BORDER));
+        for ((part, own), (block, z)) in self.parts.iter().zip(means).zip(&parts) {
+            let (own, spread) = (own - z * &shared, z * &border);
+            for (i, &column) in part.columns.iter().enumerate() {
+                mean[column] = own[i];
+                variances[column] = block[(i, i)] + spread.row(i).dot(&z.row(i));
+            }
+        }
+        mean.rows_mut(dimension, BORDER).copy_from(&shared);
+        variances.rows_mut(dimension, BORDER).copy_from(&border.diagonal());
+        Ok(Posterior { mean, log_weight, variances, covariance: Bordered { parts, border } })
+    }
+
+    fn column(&self, covariance: &Bordered, j: usize) -> Vector {
+        let dimension = self.places.len();
+        let Bordered { parts, border } = covariance;
+        let own = self.places.get(j).copied();
+        let shared = match own {
+            Some((place, at)) => border * parts[place].1.row(at).transpose(),
+            None => -border.column(j - dimension),
+        };
+        let mut column = Vector::zeros(dimension + BORDER);
+        for (part, (_, z)) in self.parts.iter().zip(parts) {
+            let moved = z * &shared;
+            part.columns.iter().zip(&moved).for_each(|(&to, &moved)| column[to] = moved);
+        }
+        if let Some((place, at)) = own {
+            let block = &parts[place].0;
+            self.parts[place].columns.iter().enumerate().for_each(|(i, &to)| column[to] += block[(i, at)]);
+        }
+        column.rows_mut(dimension, BORDER).copy_from(&-shared);
+        column
+    }
+}
+
+impl Belief {
+    /// Fits everything anew, as [`fit`](Self::fit) does, by parts: what is believed, and live data alone where there are logs.
+    pub(crate) fn fit_parted(
+        &mut self,
+        logs: &RidgeStatistic,
+        data: &RidgeStatistic,
+        rewards: u64,
+    ) -> Result<(Parted, Option<Parted>)> {
+        self.due = rewards + spacing(rewards, data.dimension() as u64);
+        let Some(live) = data.blocks() else { unreachable!("a sparse policy's data is in parts") };
+        if logs.weight() == 0.0 {
+            return Ok((self.fit_parts_alone(live, data)?, None));
+        }
+        let Some(logged) = logs.blocks() else { unreachable!("so are its logs") };
+        let mut together = live.clone();
+        together.add(logged);
+        if self.logs.is_none() {
+            self.logs = Some(self.regression_in_parts(logs, logged)?);
+        }
+        let logged = Sums::new(logs, &together, &self.units, 0.0, 0.0);
+        let Some(known) = self.logs.take() else { unreachable!("it was made above") };
+        let found = self.fit_parts(&together, (&known, &logged, logs), data);
+        self.logs = Some(known);
+        found.map(|(belief, alone)| (belief, Some(alone)))
+    }
+
+    fn fit_parts_alone(&mut self, together: &Blocks, data: &RidgeStatistic) -> Result<Parted> {
+        let live = Sums::new(data, together, &self.units, 0.0, 0.0);
+        self.evidence = self.told(live.evidence());
+        self.variance = self.evidence.variance;
+        let found = Regression::new(&live, self.variance, self.evidence.scale)?;
+        let mut wider = 1.0;
+        if live.free() > 0.0 {
+            let Told { noise, norm_bound } = self.told;
+            let estimated = i32::from(noise.is_none()) + i32::from(norm_bound.is_none());
+            wider = Evidence::student(live.free()).powi(estimated);
+        }
+        self.levels = [live.level(&found.mean); 2];
+        Ok(self.parted(together, &live, &found, wider))
+    }
+
+    /// The logs' regression; see [`regression`](Self::regression).
+    fn regression_in_parts(&mut self, logs: &RidgeStatistic, together: &Blocks) -> Result<Logs> {
+        let logged = Sums::new(logs, together, &self.units, 0.0, 0.0);
+        self.evidence = self.told(logged.evidence());
+        if logged.count > 0.0 && self.heaviest.is_none() && self.told.noise.is_none() {
+            self.variance = self.evidence.variance;
+        }
+        let Evidence { variance, scale } = self.evidence;
+        let found = Regression::new(&logged, variance, scale)?;
+        let dimension = logs.dimension();
+        let (mut estimate, mut variances) = (Vector::zeros(dimension), vec![0.0; dimension]);
+        for (place, part) in logged.parts.iter().enumerate() {
+            for (i, &column) in part.columns.iter().enumerate() {
+                estimate[column] = found.mean[place][i];
+                variances[column] =
+                    found.covariance[place][(i, i)] + found.level * found.moved[place][i].powi(2);
+            }
+        }
+        Ok(Logs {
+            log_det: found.growth - dimension as f64 * scale.ln(),
+            estimate,
+            variances,
+            level: logged.level(&found.mean),
+            spread: (logged.squares / logged.free().max(1.0)).sqrt(),
+        })
+    }
+
+    fn fit_parts(
+        &mut self,
+        together: &Blocks,
+        (known, logged, logs): (&Logs, &Sums, &RidgeStatistic),
+        data: &RidgeStatistic,
+    ) -> Result<(Parted, Parted)> {
+        let Evidence { variance: logged_variance, scale } = self.evidence;
+        let width = (LEVEL * known.spread).powi(2);
+        let ratio = if width > 0.0 { self.variance / width } else { 0.0 };
+        let live = Sums::new(data, together, &self.units, known.level, ratio);
+        let (arrow, unmoved) =
+            Arrow::new((logged, logged_variance, known), (&live, self.variance), scale, ratio)?;
+        let unit = scale.sqrt();
+        let anew: Vec<f64> = known.estimate.iter().map(|value| -value / unit).chain([0.0]).collect();
+        let drifted = Models::new(&arrow, &anew, self.still()).average(self.heaviest.as_ref())?;
+        let alone = Regression::new(&live, self.variance, scale)?;
+        let evidence = alone.log_evidence - unmoved;
+        self.void = (1.0 + (1.0 - VOID) / VOID * (drifted.log_evidence - evidence).exp()).recip();
+        let (void, holds, dimension) = (self.void, 1.0 - self.void, known.estimate.len());
+        let mut belief = Parted::ridge(vec![1.0; dimension]);
+        belief.inverse = together.clone();
+        let (mut means, mut apart_along, mut fitted, mut used) = (Vec::new(), 0.0, 0.0, 0.0);
+        let units = |columns: &[usize]| Vector::from_fn(columns.len(), |i, _| self.units.known(columns[i]));
+        for (place, part) in live.parts.iter().enumerate() {
+            let (informed, covariance) = arrow.informed(place, &drifted);
+            let apart = &informed - &alone.mean[place];
+            let mean = informed * holds + &alone.mean[place] * void;
+            let mut covariance = covariance * holds + alone.marginal(place) * void;
+            covariance.ger(holds * void, &apart, &apart, 1.0);
+            apart_along += apart.dot(&part.sums);
+            fitted += mean.dot(&(&part.gram * &mean)) - 2.0 * mean.dot(&live.moment(part));
+            used += part.gram.component_mul(&covariance).sum();
+            let units = units(&part.columns);
+            for (i, &column) in part.columns.iter().enumerate() {
+                self.kept[column] = holds * drifted.kept[column] * drifted.kept[dimension];
+                let spread = covariance[(i, i)] + known.variances[column];
+                self.drift[column] =
+                    ((mean[i] - known.estimate[column]) / units[i], spread.sqrt() / units[i]);
+                belief.mean[column] = mean[i] / units[i];
+            }
+            set(&mut belief.inverse, part, &covariance, &units);
+            means.push(mean);
+        }
+        self.levels = [live.level(&means), live.level(&alone.mean)];
+        self.heaviest = Some(drifted.heaviest.clone());
+        if self.told.noise.is_none() {
+            let sums: Vec<&Vector> = live.parts.iter().map(|part| &part.sums).collect();
+            let moved: f64 = sums.iter().zip(&alone.moved).map(|(sums, moved)| sums.dot(moved)).sum();
+            let own: f64 = (0..sums.len()).map(|p| sums[p].dot(&(&alone.covariance[p] * sums[p]))).sum();
+            let along = holds * arrow.variance(&sums, &drifted)
+                + void * (own + alone.level * moved * moved)
+                + holds * void * apart_along * apart_along;
+            let level: f64 = sums.iter().zip(&means).map(|(sums, mean)| sums.dot(mean)).sum();
+            let residual = (live.squares + fitted - live.share * level * level).max(0.0);
+            let used = (used - live.share * along) / self.variance;
+            self.set_noise((live.count, live.free()), residual, used, logs.weight());
+        }
+        let said = |j: usize| logs.squares(j) / logged_variance + data.squares(j) / self.variance;
+        self.news = News::new(&self.units, scale, said);
+        belief.inverse = belief.inverse.times(self.variance.recip());
+        Ok((belief, self.parted(together, &live, &alone, 1.0)))
+    }
+
+    /// A regression in the users' units, over σ².
+    fn parted(&self, together: &Blocks, data: &Sums, found: &Regression, wider: f64) -> Parted {
+        let mut known = Parted::ridge(vec![1.0; together.dimension()]);
+        known.inverse = together.clone();
+        known.common = (0.0, found.level * wider / self.variance);
+        known.log_det_growth = found.growth;
+        for (place, part) in data.parts.iter().enumerate() {
+            let units = Vector::from_fn(part.columns.len(), |i, _| self.units.known(part.columns[i]));
+            for (i, &column) in part.columns.iter().enumerate() {
+                known.mean[column] = found.mean[place][i] / units[i];
+                known.shared[column] = -found.moved[place][i] / units[i];
+            }
+            set(&mut known.inverse, part, &(&found.covariance[place] * (wider / self.variance)), &units);
+        }
+        known
+    }
+
+    /// Logs that would leave what is known, as [`imagined`](Self::imagined) makes them; what parts have in common is lost.
+    pub(crate) fn imagined_parts(
+        &self,
+        weight: f64,
+        known: &Parted,
+        mean: &Vector,
+    ) -> Result<RidgeStatistic> {
+        let ridge = self.variance / self.evidence.scale;
+        let mut gram = known.inverse.clone();
+        let (mut moments, mut used, mut squares) = (vec![0.0; mean.len()], 0.0, 0.0);
+        for part in gram.parts_mut() {
+            let columns: Vec<usize> = part.columns().collect();
+            let units = Vector::from_fn(columns.len(), |i, _| self.units.known(columns[i]));
+            let shared = Vector::from_fn(columns.len(), |i, _| known.shared[columns[i]]);
+            let mut inverse = part.to_matrix();
+            inverse.ger(known.common.1, &shared, &shared, 1.0);
+            let inverse =
+                Matrix::from_fn(columns.len(), columns.len(), |i, j| inverse[(i, j)] * units[i] * units[j]);
+            let (imagined, directions) = super::imagined_gram(&inverse, ridge)?;
+            let mean = Vector::from_fn(columns.len(), |i, _| mean[columns[i]] * units[i]);
+            let moment = &imagined * &mean + &mean * ridge;
+            used += directions;
+            squares += 2.0 * mean.dot(&moment) - mean.dot(&(&imagined * &mean));
+            columns.iter().enumerate().for_each(|(i, &column)| moments[column] = moment[i] * units[i]);
+            part.set(&Matrix::from_fn(columns.len(), columns.len(), |i, j| {
+                imagined[(i, j)] * units[i] * units[j]
+            }));
+        }
+        let squares = squares + (weight - used).max(1.0) * self.variance;
+        let unit = |j: usize| self.units.known(j);
+        Ok(RidgeStatistic::of_parts(weight, (gram, moments), (self.levels[0], squares), unit))
+    }
+
+    /// What the logs know of each coefficient, in observations of it alone; see
+    /// [`FeatureView::coverage`](crate::FeatureView::coverage).
+    pub(crate) fn coverage(&self, logs: &RidgeStatistic) -> Result<Vec<f64>> {
+        let mut coverage = vec![0.0; logs.dimension()];
+        let Some(blocks) = logs.blocks().filter(|_| logs.weight() > 0.0) else { return Ok(coverage) };
+        let logged = Sums::new(logs, blocks, &self.units, 0.0, 0.0);
+        let Evidence { variance, scale } = self.evidence;
+        let found = Regression::new(&logged, variance, scale)?;
+        for (place, part) in logged.parts.iter().enumerate() {
+            let covariance = found.marginal(place);
+            for (i, &column) in part.columns.iter().enumerate() {
+                let known = variance * (covariance[(i, i)].recip() - scale.recip());
+                coverage[column] = (known * self.units.known(column).powi(2)).max(0.0);
+            }
+        }
+        Ok(coverage)
+    }
+}
+
+/// Puts a part's matrix, in units, into its place in the users' units.
+fn set(blocks: &mut Blocks, part: &PartSums, matrix: &Matrix, units: &Vector) {
+    let place = blocks.place(part.columns[0]).0;
+    let side = part.columns.len();
+    blocks.part_mut(place).set(&Matrix::from_fn(side, side, |i, j| matrix[(i, j)] / units[i] / units[j]));
+}

@@ -1,0 +1,163 @@
+//! Fits beside decisions: what a fit needs leaves the policy, what it finds comes back, and no decision waits for it.
+
+use std::sync::Arc;
+
+use crate::belief::Belief;
+use crate::check;
+use crate::error::Result;
+use crate::given::Given;
+use crate::policy::{Family, Policy};
+use crate::posterior::{Known, Posterior};
+use crate::round::Row;
+use crate::score::Scoreboard;
+use crate::statistic::RidgeStatistic;
+
+/// A fit that is due, with all that it needs. It may run on another thread, while the policy goes on.
+///
+/// ```
+/// use truenorth::{Actions, Policy};
+///
+/// let mut policy = Policy::builder(2).fits_beside(true).build()?;
+/// let actions = Actions::new(&[1.0, 0.0, 0.0, 1.0], 2)?;
+/// for round in 0..100 {
+///     let choice = policy.choose(actions)?;
+///     policy.learn(choice.rewarded(actions, 0.7))?;
+///     if let Some(fit) = policy.begin_fit() {
+///         let found = std::thread::spawn(move || fit.run());
+///         // Many more rounds; then
+///         policy.finish_fit(found.join().unwrap())?;
+///     }
+/// }
+/// # Ok::<(), truenorth::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Fit {
+    given: Arc<Given>,
+    asked: Asked,
+}
+
+/// What a [`Fit`] has found.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    belief: Belief,
+    /// Nothing where a matrix was singular by rounding.
+    found: Option<(Known, Option<Known>)>,
+}
+
+/// What a fit is made from, as it was when it became due.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Asked {
+    pub(crate) belief: Belief,
+    pub(crate) data: RidgeStatistic,
+    pub(crate) rewards: u64,
+}
+
+/// A fit that has not come back, and what was learned since it became due.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Waiting {
+    asked: Asked,
+    since: Vec<Learned>,
+}
+
+/// Columns, where not all are there, values and reward.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Learned {
+    columns: Option<Vec<usize>>,
+    values: Vec<f64>,
+    reward: f64,
+}
+
+impl Learned {
+    fn row(&self) -> Row<'_> {
+        self.columns
+            .as_ref()
+            .map_or_else(|| Row::from(&self.values), |columns| Row::sparse(columns, &self.values))
+    }
+}
+
+impl Waiting {
+    pub(crate) fn new(asked: Asked) -> Self {
+        Self { asked, since: Vec::new() }
+    }
+
+    pub(crate) fn learn(&mut self, features: Row<'_>, reward: f64) {
+        let columns = features.columns().map(<[usize]>::to_vec);
+        self.since.push(Learned { columns, values: features.values().to_vec(), reward });
+    }
+
+    /// Whether this can be a policy's state: deserialised data may be anything.
+    pub(crate) fn is_consistent(&self, dimension: usize, sparse: bool) -> bool {
+        let usable = |_, _| crate::error::Reason::NoActions;
+        let row = |learned: &Learned| {
+            learned.row().check(dimension, usable).is_ok()
+                && learned.columns.is_some() == sparse
+                && check::numbers("reward", &[learned.reward]).is_ok()
+        };
+        self.asked.belief.is_consistent(dimension)
+            && self.asked.data.dimension() == dimension
+            && self.asked.data.blocks().is_some() == sparse
+            && self.since.iter().all(row)
+    }
+}
+
+impl Fit {
+    /// Fits. O(d³), by the parts of a [sparse](crate::Settings::sparse) policy.
+    pub fn run(self) -> Result<Fitted> {
+        let Asked { mut belief, data, rewards } = self.asked;
+        match Posterior::fitted(&mut belief, &self.given, &data, rewards) {
+            Ok(found) => Ok(Fitted { belief, found: Some(found) }),
+            Err(error) if error.is_singular() => Ok(Fitted { belief, found: None }),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Policy {
+    /// The fit that is due, in a policy that [fits beside](crate::Settings::fits_beside) its decisions; again and again until
+    /// [`finish_fit`](Self::finish_fit) has taken what it finds.
+    pub fn begin_fit(&self) -> Option<Fit> {
+        let Family::Posterior(policy) = &self.family else { return None };
+        let asked = policy.waiting.as_ref()?.asked.clone();
+        Some(Fit { given: Arc::clone(&self.given), asked })
+    }
+
+    /// Takes what a fit has found, and learns again what came since it was due. O(d²) for each reward since.
+    ///
+    /// The state is a function of the calls in their order. Whoever wants it to be one of the rewards alone, so that a journal of
+    /// rewards can be folded again to the same bits, calls this a fixed number of rewards after the fit became due, and has
+    /// whoever folds rewards, not who decides, wait for a fit that takes longer.
+    pub fn finish_fit(&mut self, fitted: Result<Fitted>) -> Result<()> {
+        let dimension = self.dimension();
+        let Family::Posterior(policy) = &mut self.family else { return Ok(()) };
+        let Some(Waiting { since, .. }) = policy.waiting.take() else {
+            return Err(check::incompatible("`finish_fit`", "a policy without a fit that is due"));
+        };
+        let Fitted { belief, found } = fitted?;
+        check::length("what the fit has found", dimension, belief.dimension())?;
+        if let Some(current) = &mut policy.belief {
+            current.take(belief, found.is_some());
+        }
+        let Some((known, alone)) = found else { return Ok(()) };
+        (policy.known, policy.alone) = (known, alone);
+        let rows: Vec<_> = since.iter().map(|learned| (learned.row(), learned.reward)).collect();
+        policy.follow(&rows, self.given.level, &mut self.board);
+        Ok(())
+    }
+}
+
+impl Posterior {
+    /// Takes several rewards into what is believed.
+    pub(crate) fn follow(&mut self, rows: &[(Row<'_>, f64)], level: f64, board: &mut Scoreboard) {
+        if let Some(belief) = &mut self.belief {
+            rows.iter().for_each(|(features, _)| belief.learn(*features));
+        }
+        let [level, alone] = self.levels(level);
+        self.known.update_many(rows, level, board);
+        if let Some(known) = &mut self.alone {
+            known.update_many(rows, alone, board);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Inner loops over the parts of a matrix whose columns fall into parts.
+
+use pulp::{Simd, WithSimd};
+
+use super::Scores;
+use crate::blocks::{Blocks, Part, start};
+use crate::parted::Parted;
+use crate::round::Actions;
+use crate::triangle::SIDE;
+
+/// Room for the products of an action's features, which the next action may have, too.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Outer {
+    values: Vec<f64>,
+    /// x_i², and 2 x_i x_j for j < i, as a part stores them.
+    products: Vec<f64>,
+    /// Part, place and value of each feature.
+    entries: Vec<(usize, usize, f64)>,
+}
+
+impl Outer {
+    #[inline(always)]
+    fn of(&mut self, values: &[f64]) -> &[f64] {
+        // Without a branch for each, so that vectors compare them.
+        let equal = |same: bool, (a, b): (&f64, &f64)| same & (a.to_bits() == b.to_bits());
+        let same = self.values.len() == values.len() && self.values.iter().zip(values).fold(true, equal);
+        if !same {
+            self.values.clear();
+            self.values.extend_from_slice(values);
+            self.products.clear();
+            self.products.reserve(start(values.len()));
+            for (i, x) in values.iter().enumerate() {
+                self.products.extend(values[..i].iter().map(|y| 2.0 * x * y));
+                self.products.push(x * x);
+            }
+        }
+        &self.products
+    }
+}
+
+/// Means and radii of the rows of a round.
+pub(crate) struct Rows<'a> {
+    pub(crate) known: &'a Parted,
+    pub(crate) actions: Actions<'a>,
+    /// Factor on the root of the variance.
+    pub(crate) norm: f64,
+    pub(crate) scores: &'a mut Scores,
+    pub(crate) room: &'a mut Outer,
+}
+
+impl WithSimd for &mut Rows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Rows { known, actions, norm, scores, room } = self;
+        // Whole vectors, as after a pass over panels.
+        scores.resize(actions.count().next_multiple_of(SIDE));
+        let (common, variance) = known.common;
+        for k in 0..actions.count() {
+            let x = actions.row(k);
+            let (columns, values) = (x.columns().unwrap_or_default(), x.values());
+            let (mut mean, mut a, square) = (0.0, 0.0, square(simd, &known.inverse, columns, values, room));
+            // Mostly, an action has columns that follow each other.
+            match columns.first() {
+                Some(&first) if columns[columns.len() - 1] - first + 1 == columns.len() => {
+                    mean = dot(simd, &known.mean[first..][..columns.len()], values);
+                    if variance > 0.0 {
+                        a = dot(simd, &known.shared[first..][..columns.len()], values);
+                    }
+                }
+                _ => {
+                    for (&column, value) in columns.iter().zip(values) {
+                        mean += value * known.mean[column];
+                        a += value * known.shared[column];
+                    }
+                }
+            }
+            scores.mean[k] = mean + a * common;
+            scores.statistical[k] = *norm * f64::sqrt((square + a * a * variance).max(0.0));
+            scores.bias[k] = 0.0;
+        }
+    }
+}
+
+/// `xᵀMx`.
+#[inline(always)]
+fn square<S: Simd>(simd: S, blocks: &Blocks, columns: &[usize], values: &[f64], room: &mut Outer) -> f64 {
+    match blocks.run(columns) {
+        Some((part, 0)) if values.len() == part.side() => return dot(simd, &part.entries, room.of(values)),
+        Some((part, place)) => return run(simd, part, place, values),
+        None => {}
+    }
+    let Outer { entries, .. } = room;
+    entries.clear();
+    let mut sum = 0.0;
+    for (&column, &value) in columns.iter().zip(values) {
+        let (part, at) = blocks.place(column);
+        // A column that no reward has told about is a part of its own.
+        match *blocks.part(part).entries {
+            [entry] => sum += value * value * entry,
+            _ => entries.push((part, at, value)),
+        }
+    }
+    entries.sort_unstable_by_key(|&(part, at, _)| (part, at));
+    for entries in entries.chunk_by(|a, b| a.0 == b.0) {
+        let part = blocks.part(entries[0].0);
+        for (n, &(_, i, value)) in entries.iter().enumerate() {
+            let row = part.row(i);
+            let below: f64 = entries[..n].iter().map(|&(_, j, other)| row[j] * other).sum();
+            sum += value * (2.0 * below + row[i] * value);
+        }
+    }
+    sum
+}
+
+/// The form of values at places that follow each other.
+#[inline(always)]
+fn run<S: Simd>(simd: S, part: &Part, place: usize, values: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    for (n, value) in values.iter().enumerate() {
+        let row = &part.row(place + n)[place..];
+        sum += value * (2.0 * dot(simd, &row[..n], &values[..n]) + row[n] * value);
+    }
+    sum
+}
+
+/// Sum of products, in interleaved parts whose number does not depend on the machine.
+#[inline(always)]
+fn dot<S: Simd>(simd: S, left: &[f64], right: &[f64]) -> f64 {
+    let mut sums = [[0.0; SIDE]; 4];
+    let (left, left_rest) = left.as_chunks::<32>();
+    let (right, right_rest) = right.as_chunks::<32>();
+    {
+        let sums = S::as_mut_simd_f64s(sums.as_flattened_mut()).0;
+        for (left, right) in left.iter().zip(right) {
+            let (left, right) = (S::as_simd_f64s(left).0, S::as_simd_f64s(right).0);
+            for (part, sum) in sums.iter_mut().enumerate() {
+                *sum = simd.mul_add_e_f64s(left[part], right[part], *sum);
+            }
+        }
+        let rests = left_rest.chunks(S::F64_LANES).zip(right_rest.chunks(S::F64_LANES));
+        for (sum, (left, right)) in sums.iter_mut().zip(rests) {
+            let (left, right) = (simd.partial_load_f64s(left), simd.partial_load_f64s(right));
+            *sum = simd.mul_add_e_f64s(left, right, *sum);
+        }
+    }
+    let [a, b, c, d] = sums;
+    let mut all = [0.0; SIDE];
+    for i in 0..SIDE {
+        all[i] = (a[i] + b[i]) + (c[i] + d[i]);
+    }
+    let [a, b, c, d, e, f, g, h] = all;
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+/// `w = Mx` for x at some places of a part.
+pub(crate) struct Product<'a> {
+    pub(crate) part: &'a Part,
+    /// Places with their values.
+    pub(crate) x: &'a [(usize, f64)],
+    pub(crate) product: &'a mut Vec<f64>,
+}
+
+impl WithSimd for &mut Product<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Product { part, x, product } = self;
+        product.clear();
+        product.resize(part.side(), 0.0);
+        for &(i, value) in *x {
+            axpy(simd, value, part.row(i), &mut product[..=i]);
+            let mut at = start(i + 1) + i;
+            for (below, entry) in product[i + 1..].iter_mut().enumerate() {
+                *entry += value * part.entries[at];
+                at += i + 2 + below;
+            }
+        }
+    }
+}
+
+/// `M - factor wwᵀ`, of a part.
+pub(crate) struct Shrink<'a> {
+    pub(crate) part: &'a mut Part,
+    pub(crate) w: &'a [f64],
+    pub(crate) factor: f64,
+}
+
+impl WithSimd for &mut Shrink<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let mut rest = &mut *self.part.entries;
+        for (i, w) in self.w.iter().enumerate() {
+            let (row, below) = rest.split_at_mut(i + 1);
+            rest = below;
+            if *w != 0.0 {
+                axpy(simd, -self.factor * w, &self.w[..=i], row);
+            }
+        }
+    }
+}
+
+/// Adds `factor` times a vector.
+#[inline(always)]
+fn axpy<S: Simd>(simd: S, factor: f64, from: &[f64], to: &mut [f64]) {
+    let (from, from_rest) = S::as_simd_f64s(from);
+    let (to, to_rest) = S::as_mut_simd_f64s(to);
+    let vector = simd.splat_f64s(factor);
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to = simd.mul_add_e_f64s(vector, from, *to);
+    }
+    for (to, &from) in to_rest.iter_mut().zip(from_rest) {
+        *to = if S::IS_SCALAR { factor * from + *to } else { factor.mul_add(from, *to) };
+    }
+}
