@@ -159,17 +159,17 @@ impl Event {
         self.of(self.actions[action].1..end)
     }
 
+    #[inline]
     fn of(&self, range: Range<usize>) -> impl Iterator<Item = (&str, Value<'_>)> {
-        self.fields[range].iter().map(|(name, raw)| {
-            let value = match raw {
-                Raw::Missing => Value::Missing,
-                Raw::Number(number) => Value::Number(*number),
-                Raw::Truth(truth) => Value::Truth(*truth),
-                Raw::Text(text) => Value::Text(&self.text[text.clone()]),
-                Raw::Cell(text) => Value::Cell(&self.text[text.clone()]),
-            };
-            (&self.text[name.clone()], value)
-        })
+        let text = |place: &Range<usize>| &self.text[place.clone()];
+        let value = move |raw: &Raw| match raw {
+            Raw::Missing => Value::Missing,
+            Raw::Number(number) => Value::Number(*number),
+            Raw::Truth(truth) => Value::Truth(*truth),
+            Raw::Text(place) => Value::Text(text(place)),
+            Raw::Cell(place) => Value::Cell(text(place)),
+        };
+        self.fields[range].iter().map(move |(name, raw)| (text(name), value(raw)))
     }
 
     /// The action of this id.
