@@ -63,6 +63,9 @@ pub struct Encoder {
     sums: BTreeMap<String, (f64, f64)>,
     cache: Cache,
     row: Row,
+    /// The slots of an action's fields, by their places in the event: most actions have the fields of the one before, in
+    /// the same order.
+    pub(crate) action_slots: Vec<(Range<usize>, Option<Slot>)>,
 }
 
 /// The row that is being read.
@@ -124,6 +127,7 @@ impl Encoder {
             sums: BTreeMap::new(),
             cache,
             row,
+            action_slots: Vec::new(),
         }
     }
 
@@ -256,13 +260,13 @@ impl Encoder {
     }
 
     /// Values that are put in from here on hide those of the same field so far. Tells how many there are so far.
-    pub fn mark(&mut self) -> usize {
+    pub(crate) fn mark(&mut self) -> usize {
         self.row.base = self.row.cells.len();
         self.row.base
     }
 
     /// Takes back the values that were put in behind a mark.
-    pub fn truncate(&mut self, mark: usize) {
+    pub(crate) fn truncate(&mut self, mark: usize) {
         self.row.base = mark;
         for cell in self.row.cells.iter().skip(mark).rev() {
             self.row.last[cell.slot as usize] = cell.before;
@@ -544,7 +548,7 @@ impl Recipe {
         for product in &mut cache.terms {
             match &product.factors[..] {
                 [Source::Field { slot, reading: Reading::Number }] => {
-                    names.push(cache.slots[*slot as usize].name.clone())
+                    names.push(cache.slots[*slot as usize].name.clone());
                 }
                 [Source::Function { slot, basis, .. }] if !basis.is_category() => {
                     names.extend(basis.names(&cache.slots[*slot as usize].name));

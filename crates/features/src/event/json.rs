@@ -84,8 +84,11 @@ impl Line<'_> {
 
     /// Adds a field whose name is the path and these parts.
     fn push<E: serde::de::Error>(&mut self, more: [&str; 3], value: Value<'_>) -> Result<(), E> {
-        let [a, b, c] = more;
-        self.event.push(&[&self.path, a, b, c], value).or_else(|problem| self.stop(problem))
+        let pushed = match more {
+            ["", "", ""] => self.event.push(&[&self.path], value),
+            [a, b, c] => self.event.push(&[&self.path, a, b, c], value),
+        };
+        pushed.or_else(|problem| self.stop(problem))
     }
 }
 
