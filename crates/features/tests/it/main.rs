@@ -159,6 +159,27 @@ fn formulas_that_would_explode_are_refused_before_they_do() {
 }
 
 #[test]
+fn names_in_warnings_are_between_backticks_once() {
+    let model: Model = "`user age` + hour + hour:`user age`".parse().unwrap();
+    let recipe = Recipe { action: Some(["item".to_owned()].into()), ..Recipe::without_data(model).unwrap() };
+    let told = |term: &str, crossed: &str| {
+        format!(
+            "{term} is the same for every action of a round and cannot change a choice; cross it with the action: {crossed}"
+        )
+    };
+    assert_eq!(
+        recipe.warnings(),
+        [
+            told("`user age`", "`user age`:item"),
+            told("`hour`", "`hour:item`"),
+            told("hour:`user age`", "hour:`user age`:item")
+        ]
+    );
+    let said = Recipe::without_data("bins(`user age`, 3)".parse().unwrap()).unwrap_err().to_string();
+    assert!(said.ends_with("bins(`user age`, 3) takes its places from logs, but there are none"), "{said}");
+}
+
+#[test]
 fn ids_that_are_no_ids_are_said_in_words() {
     let said = |json: &str| Event::default().read_json(json).unwrap_err().to_string();
     assert_eq!(
