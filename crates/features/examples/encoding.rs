@@ -1,4 +1,6 @@
-//! What it takes to encode an event: `cargo run --release -p truenorth-features --example encoding`
+//! What it takes to encode an event: `cargo run --release -p truenorth-features --example encoding [EVENTS]`
+//!
+//! Each time is of so many events. Few are enough where instructions are counted, as by callgrind.
 
 use std::time::Instant;
 
@@ -20,18 +22,19 @@ fn main() -> Result<(), truenorth_features::Error> {
     let model = format!("{} + (c0 + c1 + c2 + c3):id", all.collect::<Vec<_>>().join(" + "));
     let recipe = Recipe::without_data(model.parse()?)?;
     let mut encoder = Encoder::new(recipe, Vec::new(), Joining::UpTo(1000));
+    let events = std::env::args().nth(1).and_then(|events| events.parse().ok()).unwrap_or(200_u32);
     let (mut event, mut rows) = (Event::default(), Rows::default());
     let mut time = |what: &str, from_json: bool| -> Result<(), truenorth_features::Error> {
         let mut times = Vec::new();
         for _ in 0..31 {
             let start = Instant::now();
-            for _ in 0..200 {
+            for _ in 0..events {
                 if from_json {
                     event.read_json(&json)?;
                 }
                 encoder.rows(&event, &mut rows)?;
             }
-            times.push(start.elapsed().as_secs_f64() / 200.0 * 1e6);
+            times.push(start.elapsed().as_secs_f64() / f64::from(events) * 1e6);
         }
         times.sort_by(f64::total_cmp);
         let (fastest, median) = (times[0], times[15]);

@@ -13,13 +13,13 @@ use std::hash::BuildHasher as _;
 use std::ops::Range;
 
 use crate::error::{Error, Result, shortened};
-use crate::model::Term;
+use crate::model::{Reading, Term};
 use crate::recipe::{ID, Recipe};
-use crate::value::{LARGEST, Value};
+use crate::value::{Kind, LARGEST, Value};
 use crate::vocabulary::{Feature, Joining, Vocabulary};
 use cache::{Atoms, Cache, NONE, Part, Product, Source, UNKNOWN, index};
 use rustc_hash::FxBuildHasher;
-use walk::{Cell, Reader, Walk, in_order};
+use walk::{Cell, Reader, Values, Walk, in_order};
 
 /// Atoms that are remembered, and bytes of their names, which bounds memory where levels never end.
 const REMEMBERED: usize = 1 << 17;
@@ -63,6 +63,9 @@ pub struct Encoder {
     sums: BTreeMap<String, (f64, f64)>,
     cache: Cache,
     row: Row,
+    /// The slots of an action's fields, by their places in the event: most actions have the fields of the one before, in
+    /// the same order.
+    pub(crate) action_slots: Vec<(Range<usize>, Option<Slot>)>,
 }
 
 /// The row that is being read.
@@ -78,8 +81,9 @@ struct Row {
     /// Atoms of all factors, one behind the other, and where those of each factor are.
     parts: Vec<Part>,
     ranges: Vec<Range<usize>>,
-    /// The atoms of terms that are simple.
-    simple: Vec<Option<(Part, Option<Part>)>>,
+    /// Features of terms whose atoms have been seen before; the other terms, and how many of those come before each.
+    known: Vec<(u32, f64)>,
+    rest: Vec<(u32, usize)>,
     entries: Vec<(u32, f64)>,
     /// The features that all actions of an event share.
     shared: Vec<(u32, f64)>,
@@ -123,6 +127,7 @@ impl Encoder {
             sums: BTreeMap::new(),
             cache,
             row,
+            action_slots: Vec::new(),
         }
     }
 
@@ -255,19 +260,18 @@ impl Encoder {
     }
 
     /// Values that are put in from here on hide those of the same field so far. Tells how many there are so far.
-    pub fn mark(&mut self) -> usize {
+    pub(crate) fn mark(&mut self) -> usize {
         self.row.base = self.row.cells.len();
         self.row.base
     }
 
     /// Takes back the values that were put in behind a mark.
-    pub fn truncate(&mut self, mark: usize) {
+    pub(crate) fn truncate(&mut self, mark: usize) {
         self.row.base = mark;
-        while self.row.cells.len() > mark {
-            if let Some(cell) = self.row.cells.pop() {
-                self.row.last[cell.slot as usize] = cell.before;
-            }
+        for cell in self.row.cells.iter().skip(mark).rev() {
+            self.row.last[cell.slot as usize] = cell.before;
         }
+        self.row.cells.truncate(mark);
     }
 
     /// Whether a field has a value behind the last mark.
@@ -280,25 +284,41 @@ impl Encoder {
     pub fn put(&mut self, slot: Slot, value: Value<'_>) -> Result<()> {
         let Cache { slots, atoms, .. } = &mut self.cache;
         let field = &mut slots[slot.0 as usize];
-        let typed = if field.natural { value.typed() } else { value };
-        let mut cell = Cell { slot: slot.0, number: f64::NAN, level: NONE, before: NONE };
-        if field.number || field.natural && matches!(typed, Value::Number(_)) {
-            match number(&field.name, typed) {
-                Ok(number) => cell.number = number.unwrap_or(f64::NAN),
+        let value = if field.natural { value.typed() } else { value };
+        let (is_number, is_level) = match value {
+            Value::Number(_) => (field.number || field.natural, field.category),
+            Value::Truth(_) | Value::Text(_) => (field.number, field.category || field.natural),
+            Value::Missing | Value::Cell(_) => (field.number, field.category),
+        };
+        let (mut number, mut level) = (f64::NAN, NONE);
+        if is_number {
+            match self::number(&field.name, value) {
+                Ok(found) => number = found.unwrap_or(f64::NAN),
                 // Words for a missing number are one where that is tolerated.
                 Err(error) if error.missing().is_some() && self.recipe.missing.fills() => {}
                 Err(error) => return Err(error),
             }
         }
-        if field.category || field.natural && matches!(typed, Value::Truth(_) | Value::Text(_)) {
-            cell.level = atoms.level(field, typed)?;
+        if is_level {
+            level = match field.known_level(value) {
+                Some(level) => level,
+                None => atoms.level(field, value)?,
+            };
         }
-        if cell.level == NONE && cell.number.is_nan() {
+        if level == NONE && number.is_nan() {
             return Ok(());
         }
-        let last = &mut self.row.last[slot.0 as usize];
-        cell.before = std::mem::replace(last, index(self.row.cells.len()));
-        self.row.cells.push(cell);
+        let Row { cells, last, base, .. } = &mut self.row;
+        let before = std::mem::replace(&mut last[slot.0 as usize], index(cells.len()));
+        cells.push(Cell {
+            slot: slot.0,
+            before,
+            number,
+            atom: field.atom,
+            level,
+            is_level: number.is_nan() || field.kind == Some(Kind::Category) && level != NONE,
+            adds: before != NONE && before as usize >= *base,
+        });
         Ok(())
     }
 
@@ -345,60 +365,66 @@ impl Encoder {
         row.parts.clear();
         row.ranges.clear();
         row.numbers.clear();
+        row.known.clear();
+        row.rest.clear();
+        let values = Values { cells: &row.cells, last: &row.last, base: row.base };
         let mut reader = Reader {
             missing: recipe.missing,
             slots,
-            cells: &row.cells,
-            last: &row.last,
-            base: row.base,
+            values,
             numbers: matches!(which, Which::All).then_some(&mut row.numbers),
             atoms,
             remembered: bytes,
         };
-        // First the values, which may be wrong, then the features, which join.
-        row.simple.clear();
+        // What has been seen before is found at once. Of the rest, first the values, which may be wrong, then the
+        // features, which join.
+        let mut unknown = 0;
         for &place in wanted {
             let product = &mut terms[place as usize];
-            let simple = reader.simple(product);
-            if simple.is_none() {
+            let Some((feature, value)) = values.known(product) else {
                 reader.parts(product, &mut row.parts, &mut row.ranges)?;
+                row.rest.push((place, row.known.len()));
+                continue;
+            };
+            if let Some(numbers) = &mut reader.numbers {
+                values.count(product, numbers);
             }
-            row.simple.push(simple);
+            match feature {
+                NONE => {}
+                UNKNOWN => unknown += 1,
+                feature => row.known.push((feature, value)),
+            }
         }
         let mut joiner = Joiner { vocabulary, owners, products };
         let mut ranges = &row.ranges[..];
-        let mut largest = 0.0_f64;
-        for (&place, simple) in wanted.iter().zip(&row.simple) {
-            let product = &mut terms[place as usize];
-            let (mine, rest) = ranges.split_at(if simple.is_some() { 0 } else { product.factors.len() });
+        let start = row.entries.len();
+        let mut copied = 0;
+        for &(place, before) in &row.rest {
+            row.entries.extend_from_slice(&row.known[copied..before]);
+            copied = before;
+            let Product { term, factors, first, next, path, repeats, .. } = &mut terms[place as usize];
+            let (mine, rest) = ranges.split_at(factors.len());
             ranges = rest;
-            let Product { term, factors, first, next, path, repeats, .. } = product;
             let mut made =
                 |path: &[u32], atoms: &mut Atoms| joiner.feature((place, term), (path, repeats), atoms);
             let (entries, gaps) = (&mut row.entries, &mut row.gaps);
             let mut each = |part: Part| match part.gap {
                 _ if part.key == NONE => {}
-                _ if part.key == UNKNOWN => *unknown_features += 1,
-                0 => {
-                    largest = largest.max(part.value.abs());
-                    entries.push((part.key, part.value));
-                }
+                _ if part.key == UNKNOWN => unknown += 1,
+                0 => entries.push((part.key, part.value)),
                 gap => gaps.push(Gap { feature: part.key, set: gap - 1, value: part.value }),
             };
             let mut walk = Walk { first, next, path, parts: &row.parts, ranges: mine, atoms: &mut *atoms };
-            if let Some(simple) = simple {
-                walk.simple(*simple, &mut made, &mut each)?;
-                continue;
-            }
             walk.walk(&mut made, &mut each)?;
             if let [Source::Hash(_)] = factors[..] {
                 let fallen = &row.parts[mine[0].clone()];
                 joiner.remember_examples(fallen, first, atoms, &mut row.examples);
             }
         }
-        if largest > LARGEST {
-            let wrong = row.entries.iter().find(|(_, value)| value.abs() > LARGEST);
-            let (feature, value) = wrong.copied().unwrap_or_default();
+        row.entries.extend_from_slice(&row.known[copied..]);
+        *unknown_features += unknown;
+        if let Some(&(feature, value)) = row.entries[start..].iter().find(|(_, value)| value.abs() > LARGEST)
+        {
             let name = vocabulary.features.get(feature as usize).map(|feature| feature.name.clone());
             return Err(Error::NotFinite { field: name.unwrap_or_default(), value: format!("{value:e}") });
         }
@@ -521,7 +547,9 @@ impl Recipe {
         let mut names = Vec::new();
         for product in &mut cache.terms {
             match &product.factors[..] {
-                [Source::Number(slot)] => names.push(cache.slots[*slot as usize].name.clone()),
+                [Source::Field { slot, reading: Reading::Number }] => {
+                    names.push(cache.slots[*slot as usize].name.clone());
+                }
                 [Source::Function { slot, basis, .. }] if !basis.is_category() => {
                     names.extend(basis.names(&cache.slots[*slot as usize].name));
                 }
@@ -533,7 +561,16 @@ impl Recipe {
 }
 
 /// A number from a raw value; none if there is no value.
+#[inline]
 pub fn number(field: &str, value: Value<'_>) -> Result<Option<f64>> {
+    match value {
+        Value::Missing => Ok(None),
+        Value::Number(number) if number.abs() <= LARGEST => Ok(Some(number)),
+        value => converted(field, value),
+    }
+}
+
+fn converted(field: &str, value: Value<'_>) -> Result<Option<f64>> {
     let not_a_number =
         |text: &str| Err(Error::NotANumber { field: field.to_owned(), value: shortened(text) });
     let found = match value {

@@ -50,7 +50,7 @@ pub struct Event {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Raw {
+pub(crate) enum Raw {
     Missing,
     Number(f64),
     Truth(bool),
@@ -72,15 +72,14 @@ impl Event {
 
     /// Adds a field, whose name is these parts: of the context, or of the action that was added last.
     pub fn push(&mut self, name: &[&str], value: Value<'_>) -> Result<()> {
-        let start = self.text.len();
-        self.text.extend(name.iter().copied());
+        let name = self.name(name);
         let end = self.text.len();
         let raw = match value {
             Value::Missing => Raw::Missing,
             Value::Number(number) if number.abs() <= LARGEST => Raw::Number(number),
             Value::Number(number) => {
                 return Err(Error::NotFinite {
-                    field: self.text[start..].to_owned(),
+                    field: self.text[name].to_owned(),
                     value: format!("{number:e}"),
                 });
             }
@@ -100,9 +99,23 @@ impl Event {
                 LONGEST / 1_000_000
             )));
         }
-        self.fields.push((start..end, raw));
+        self.fields.push((name, raw));
         self.shared = if self.actions.is_empty() { self.fields.len() } else { self.shared };
         Ok(())
+    }
+
+    /// Where a name is. Most actions have the fields of the one before, in the same order, and then these names are there
+    /// already: so they are kept, and found by an encoder, once.
+    fn name(&mut self, parts: &[&str]) -> Range<usize> {
+        if let ([name], [.., before, action]) = (parts, &self.actions[..])
+            && let Some((known, _)) = self.fields.get(before.1 + self.fields.len() - action.1)
+            && self.text[known.clone()] == **name
+        {
+            return known.clone();
+        }
+        let start = self.text.len();
+        self.text.extend(parts.iter().copied());
+        start..self.text.len()
     }
 
     /// Adds an action; fields that are added behind it are its own.
@@ -146,7 +159,7 @@ impl Event {
 
     /// Fields of the context.
     pub fn context(&self) -> impl Iterator<Item = (&str, Value<'_>)> {
-        self.of(0..self.shared)
+        self.fields[..self.shared].iter().map(|(name, raw)| (self.text(name), self.value(raw)))
     }
 
     /// Fields of an action, without its id.
@@ -155,21 +168,30 @@ impl Event {
     ///
     /// If there is no such action.
     pub fn action(&self, action: usize) -> impl Iterator<Item = (&str, Value<'_>)> {
-        let end = self.actions.get(action + 1).map_or(self.fields.len(), |next| next.1);
-        self.of(self.actions[action].1..end)
+        self.fields_of(action).iter().map(|(name, raw)| (self.text(name), self.value(raw)))
     }
 
-    fn of(&self, range: Range<usize>) -> impl Iterator<Item = (&str, Value<'_>)> {
-        self.fields[range].iter().map(|(name, raw)| {
-            let value = match raw {
-                Raw::Missing => Value::Missing,
-                Raw::Number(number) => Value::Number(*number),
-                Raw::Truth(truth) => Value::Truth(*truth),
-                Raw::Text(text) => Value::Text(&self.text[text.clone()]),
-                Raw::Cell(text) => Value::Cell(&self.text[text.clone()]),
-            };
-            (&self.text[name.clone()], value)
-        })
+    /// The same by the places of their names; equal places are equal names.
+    pub(crate) fn fields_of(&self, action: usize) -> &[(Range<usize>, Raw)] {
+        let end = self.actions.get(action + 1).map_or(self.fields.len(), |next| next.1);
+        &self.fields[self.actions[action].1..end]
+    }
+
+    #[inline]
+    pub(crate) fn value(&self, raw: &Raw) -> Value<'_> {
+        match raw {
+            Raw::Missing => Value::Missing,
+            Raw::Number(number) => Value::Number(*number),
+            Raw::Truth(truth) => Value::Truth(*truth),
+            Raw::Text(place) => Value::Text(self.text(place)),
+            Raw::Cell(place) => Value::Cell(self.text(place)),
+        }
+    }
+
+    /// The name or text at a place.
+    #[inline]
+    pub(crate) fn text(&self, place: &Range<usize>) -> &str {
+        &self.text[place.clone()]
     }
 
     /// The action of this id.

@@ -1,6 +1,7 @@
 //! A model that has met data.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
@@ -60,7 +61,7 @@ impl Recipe {
     /// A model without data: levels join as they come, and values tell what a field holds.
     pub fn without_data(model: Model) -> Result<Self> {
         if let Some(factor) = model.parts().find(|part| needs_cuts(part).is_some()) {
-            let reason = format!("`{factor}` takes its places from logs, but there are none");
+            let reason = format!("{} takes its places from logs, but there are none", quoted(factor));
             return Err(Error::Model { at: "its functions".to_owned(), reason });
         }
         Ok(Self { model, ..Self::default() })
@@ -126,7 +127,9 @@ impl Recipe {
         let warning = |term: &Term| {
             let crossed = term.times(&Term(vec![Factor::field(with)]));
             format!(
-                "`{term}` is the same for every action of a round and cannot change a choice; cross it with the action: `{crossed}`"
+                "{} is the same for every action of a round and cannot change a choice; cross it with the action: {}",
+                quoted(term),
+                quoted(crossed)
             )
         };
         self.idle_terms().into_iter().map(warning).collect()
@@ -145,6 +148,12 @@ impl Recipe {
         let all = self.model.terms.iter().all(|term| number(term).is_some());
         all.then(|| self.model.terms.iter().filter_map(|term| term.0[0].name()).collect())
     }
+}
+
+/// A part of a model in a sentence: between backticks, unless it has some of its own.
+fn quoted(part: impl fmt::Display) -> String {
+    let part = part.to_string();
+    if part.contains('`') { part } else { format!("`{part}`") }
 }
 
 /// How many places a factor takes from logs.

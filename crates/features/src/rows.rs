@@ -1,6 +1,6 @@
 //! The rows of an event: one for each of its actions.
 
-use crate::encoder::{Encoder, Slot};
+use crate::encoder::Encoder;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::value::Value;
@@ -62,10 +62,9 @@ impl Encoder {
         rows.clear();
         let mark = self.begin(event)?;
         self.share()?;
-        let mut known = Vec::new();
         for action in 0..event.len() {
             self.truncate(mark);
-            self.put_action(event, action, &mut known)?;
+            self.put_action(event, action)?;
             self.encode_action().map_err(|error| in_action(error, event, action))?;
             rows.entries.extend_from_slice(self.entries());
             rows.ends.push(rows.entries.len());
@@ -76,13 +75,14 @@ impl Encoder {
     /// Makes the row of one action of an event: [`entries`](Self::entries).
     pub fn row(&mut self, event: &Event, action: usize) -> Result<()> {
         self.begin(event)?;
-        self.put_action(event, action, &mut Vec::new())?;
+        self.put_action(event, action)?;
         self.encode().map_err(|error| in_action(error, event, action))
     }
 
     /// Puts in the context.
     fn begin(&mut self, event: &Event) -> Result<usize> {
         self.clear();
+        self.action_slots.clear();
         for (name, value) in event.context() {
             if let Some(slot) = self.slot(name) {
                 self.put(slot, value)?;
@@ -91,26 +91,20 @@ impl Encoder {
         Ok(self.mark())
     }
 
-    /// Puts in an action. Most have the fields of the one before, in the same order, and then these are `known`.
-    fn put_action<'e>(
-        &mut self,
-        event: &'e Event,
-        action: usize,
-        known: &mut Vec<(&'e str, Option<Slot>)>,
-    ) -> Result<()> {
-        let of_action = |error| in_action(error, event, action);
-        for (place, (name, value)) in event.action(action).enumerate() {
-            let slot = match known.get(place) {
-                Some((before, Some(slot))) if *before == name => Some(*slot),
+    /// Puts in an action.
+    fn put_action(&mut self, event: &Event, action: usize) -> Result<()> {
+        for (place, (name, raw)) in event.fields_of(action).iter().enumerate() {
+            let slot = match self.action_slots.get(place) {
+                Some((before, Some(slot))) if before == name => Some(*slot),
                 _ => {
-                    let slot = self.slot(name);
-                    known.truncate(place);
-                    known.push((name, slot));
+                    let slot = self.slot(event.text(name));
+                    self.action_slots.resize(self.action_slots.len().max(place + 1), (0..0, None));
+                    self.action_slots[place] = (name.clone(), slot);
                     slot
                 }
             };
             if let Some(slot) = slot {
-                self.put(slot, value).map_err(of_action)?;
+                self.put(slot, event.value(raw)).map_err(|error| in_action(error, event, action))?;
             }
         }
         // The id stands for the field that is the id, unless the action has that as well; and the other way round.

@@ -30,18 +30,21 @@ pub enum Kind {
     Category,
 }
 
-impl Value<'_> {
+impl<'a> Value<'a> {
     /// What a cell is, by its letters; any other value is what it is.
     #[must_use]
+    #[inline]
     pub fn typed(self) -> Self {
-        let Self::Cell(text) = self else { return self };
-        let text = text.trim();
+        if let Self::Cell(text) = self { Self::of_cell(text.trim()) } else { self }
+    }
+
+    fn of_cell(text: &'a str) -> Self {
         if is_missing(text) {
             Self::Missing
         } else if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") {
             Self::Truth(text.len() == 4)
         } else {
-            text.parse().map_or(Value::Text(text), Self::Number)
+            text.parse().map_or(Self::Text(text), Self::Number)
         }
     }
 }

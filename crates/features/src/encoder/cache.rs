@@ -108,9 +108,10 @@ pub(super) struct Product {
 /// Where the atoms of a factor come from.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
-    Number(u32),
-    Category(u32),
-    Natural(u32),
+    Field {
+        slot: u32,
+        reading: Reading,
+    },
     /// All fields that fit a pattern, but for some.
     Pattern {
         place: usize,
@@ -139,9 +140,7 @@ pub(super) struct Hashed {
 impl Source {
     fn slot(&self) -> Option<u32> {
         match self {
-            Self::Number(slot) | Self::Category(slot) | Self::Natural(slot) | Self::Function { slot, .. } => {
-                Some(*slot)
-            }
+            Self::Field { slot, .. } | Self::Function { slot, .. } => Some(*slot),
             Self::Pattern { .. } | Self::Hash(_) => None,
         }
     }
@@ -286,12 +285,33 @@ impl Cache {
             let atoms = basis.names(name).iter().map(|name| self.atoms.find(name)).collect();
             return Source::Function { slot, basis, atoms };
         }
-        match (factor, self.slots[slot as usize].kind) {
-            (Factor::Field(_, Reading::Number), _)
-            | (Factor::Field(_, Reading::Natural), Some(Kind::Number)) => Source::Number(slot),
-            (Factor::Field(_, Reading::Category), _) | (_, Some(_)) => Source::Category(slot),
-            (_, None) => Source::Natural(slot),
+        let reading = match (factor, self.slots[slot as usize].kind) {
+            (Factor::Field(_, reading @ (Reading::Number | Reading::Category)), _) => *reading,
+            (_, Some(Kind::Number)) => Reading::Number,
+            (_, Some(Kind::Category)) => Reading::Category,
+            (_, None) => Reading::Natural,
+        };
+        Source::Field { slot, reading }
+    }
+}
+
+impl Field {
+    /// The level that a value is, if it has been seen before.
+    #[inline]
+    pub(super) fn known_level(&self, value: Value<'_>) -> Option<u32> {
+        match value {
+            Value::Number(number) => self.number_levels.get(&number.to_bits()).copied(),
+            value => self.levels.get(text(value)?).copied(),
         }
+    }
+}
+
+/// The letters of a value that is not a number.
+fn text(value: Value<'_>) -> Option<&str> {
+    match value {
+        Value::Missing | Value::Number(_) => None,
+        Value::Truth(truth) => Some(if truth { "true" } else { "false" }),
+        Value::Text(text) | Value::Cell(text) => Some(text),
     }
 }
 
@@ -307,32 +327,22 @@ impl Atoms {
         atom
     }
 
-    /// The level that a value is; none if it is missing.
+    /// The level that a value is, which comes for the first time; none if it is missing.
+    #[cold]
     pub(super) fn level(&mut self, field: &mut Field, value: Value<'_>) -> Result<u32> {
-        match value {
-            Value::Missing => Ok(NONE),
-            Value::Number(number) => {
-                if let Some(&atom) = field.number_levels.get(&number.to_bits()) {
-                    return Ok(atom);
-                }
-                let atom = self.new_level(format!("{}={}", field.name, number_level(number)))?;
-                field.number_levels.insert(number.to_bits(), atom);
-                Ok(atom)
-            }
-            Value::Truth(truth) => self.level(field, Value::Text(if truth { "true" } else { "false" })),
-            Value::Text(text) | Value::Cell(text) => {
-                if let Some(&atom) = field.levels.get(text) {
-                    return Ok(atom);
-                }
-                let level = level(text);
-                if level.is_empty() {
-                    return Ok(NONE);
-                }
-                let atom = self.new_level(format!("{}={level}", field.name))?;
-                field.levels.insert(text.to_owned(), atom);
-                Ok(atom)
-            }
+        let Some(text) = text(value) else {
+            let Value::Number(number) = value else { return Ok(NONE) };
+            let atom = self.new_level(format!("{}={}", field.name, number_level(number)))?;
+            field.number_levels.insert(number.to_bits(), atom);
+            return Ok(atom);
+        };
+        let level = level(text);
+        if level.is_empty() {
+            return Ok(NONE);
         }
+        let atom = self.new_level(format!("{}={level}", field.name))?;
+        field.levels.insert(text.to_owned(), atom);
+        Ok(atom)
     }
 
     /// The level of this name, which must not be that of a number.

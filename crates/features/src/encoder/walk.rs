@@ -8,26 +8,109 @@ use super::cache::{Atoms, Field, Hashed, NONE, Part, Product, Source, UNSEEN, in
 use crate::error::{Error, Result};
 use crate::model::Reading;
 use crate::recipe::Missing;
-use crate::value::Kind;
 use crate::vocabulary::{EXAMPLES, bucket, bucket_name};
 
+/// A value that was put in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cell {
     pub(super) slot: u32,
-    /// NaN, if the value is none.
-    pub(super) number: f64,
-    pub(super) level: u32,
     /// The cell before it in the same slot.
     pub(super) before: u32,
+    /// NaN, if the value is none, and the field's atom.
+    pub(super) number: f64,
+    pub(super) atom: u32,
+    /// The atom of the level, if the value is one.
+    pub(super) level: u32,
+    /// Whether it is the level where its value tells.
+    pub(super) is_level: bool,
+    /// Whether it adds to other values of its field, rather than that it is the first or hides them.
+    pub(super) adds: bool,
+}
+
+impl Cell {
+    /// The atom that the value is, read in this way, and its value.
+    #[inline]
+    fn read(&self, reading: Reading) -> Option<(u32, f64)> {
+        let level = match reading {
+            Reading::Natural => self.is_level,
+            Reading::Category => true,
+            Reading::Number => false,
+        };
+        if level {
+            (self.level != NONE).then_some((self.level, 1.0))
+        } else {
+            (!self.number.is_nan()).then_some((self.atom, self.number))
+        }
+    }
+}
+
+/// The values of a row.
+#[derive(Clone, Copy)]
+pub(super) struct Values<'a> {
+    pub(super) cells: &'a [Cell],
+    /// The last cell of each slot.
+    pub(super) last: &'a [u32],
+    pub(super) base: usize,
+}
+
+impl<'a> Values<'a> {
+    /// The feature and the value of a term of one or two fields with one value each, which most terms are, if its atoms
+    /// have been seen together before.
+    #[inline]
+    pub(super) fn known(self, product: &Product) -> Option<(u32, f64)> {
+        let (feature, value) = match &product.factors[..] {
+            [one] => {
+                let (atom, value) = self.one(one)?;
+                (product.first.get(atom as usize), value)
+            }
+            [one, other] => {
+                let ((one, value), (other, times)) = (self.one(one)?, self.one(other)?);
+                (product.next[0].get(&pair(one, other)), value * times)
+            }
+            _ => return None,
+        };
+        match feature {
+            _ if value == 0.0 => Some((NONE, 0.0)),
+            None | Some(&UNSEEN) => None,
+            Some(&feature) => Some((feature, value)),
+        }
+    }
+
+    #[inline]
+    fn one(self, source: &Source) -> Option<(u32, f64)> {
+        let Source::Field { slot, reading } = source else { return None };
+        let cell = self.cells.get(self.last[*slot as usize] as usize)?;
+        if cell.adds { None } else { cell.read(*reading) }
+    }
+
+    /// Adds the numbers of a term that was known.
+    pub(super) fn count(self, product: &Product, numbers: &mut Vec<(u32, f64)>) {
+        for source in &product.factors {
+            if let Source::Field { reading: Reading::Number, .. } = source {
+                numbers.extend(self.one(source));
+            }
+        }
+    }
+
+    /// The cells of a slot, the last first.
+    #[inline]
+    fn of(self, slot: u32) -> impl Iterator<Item = &'a Cell> {
+        let mut at = self.last[slot as usize] as usize;
+        // What an action says of a field hides what the context says.
+        let first = if at >= self.base { self.base } else { 0 };
+        std::iter::from_fn(move || {
+            let cell = self.cells.get(at).filter(|_| at >= first)?;
+            at = cell.before as usize;
+            Some(cell)
+        })
+    }
 }
 
 /// The values of a row, as the factors of terms read them.
 pub(super) struct Reader<'a> {
     pub(super) missing: Missing,
     pub(super) slots: &'a [Field],
-    pub(super) cells: &'a [Cell],
-    pub(super) last: &'a [u32],
-    pub(super) base: usize,
+    pub(super) values: Values<'a>,
     /// Numbers that are there, if anybody counts them.
     pub(super) numbers: Option<&'a mut Vec<(u32, f64)>>,
     pub(super) atoms: &'a mut Atoms,
@@ -51,102 +134,32 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The atoms of a term of one or two fields with one value each, which most terms are.
-    pub(super) fn simple(&mut self, product: &Product) -> Option<(Part, Option<Part>)> {
-        match &product.factors[..] {
-            [one] => Some((self.one(one)?, None)),
-            [one, other] if !product.repeats[1] => Some((self.one(one)?, Some(self.one(other)?))),
-            _ => None,
-        }
-    }
-
-    fn one(&mut self, source: &Source) -> Option<Part> {
-        let (Source::Number(slot) | Source::Category(slot) | Source::Natural(slot)) = source else {
-            return None;
-        };
-        let last = self.last[*slot as usize] as usize;
-        let cell = *self.cells.get(last)?;
-        let first = if last >= self.base { self.base } else { 0 };
-        if cell.before != NONE && cell.before as usize >= first {
-            return None;
-        }
-        let field = &self.slots[*slot as usize];
-        match source {
-            Source::Category(_) => {
-                (cell.level != NONE).then_some(Part { key: cell.level, value: 1.0, gap: 0 })
-            }
-            Source::Natural(_) => Some(natural(cell, field)),
-            _ if cell.number.is_nan() => None,
-            _ => {
-                if let Some(numbers) = &mut self.numbers {
-                    numbers.push((field.atom, cell.number));
-                }
-                Some(Part { key: field.atom, value: cell.number, gap: 0 })
-            }
-        }
-    }
-
-    /// The cells of a slot, the last first.
-    #[inline]
-    fn cells(&self, slot: u32) -> impl Iterator<Item = Cell> + use<'_> {
-        let mut at = self.last[slot as usize] as usize;
-        // What an action says of a field hides what the context says.
-        let first = if at >= self.base { self.base } else { 0 };
-        std::iter::from_fn(move || {
-            let cell = *self.cells.get(at).filter(|_| at >= first)?;
-            at = cell.before as usize;
-            Some(cell)
-        })
-    }
-
     fn read(&mut self, source: &mut Source, parts: &mut Vec<Part>) -> Result<()> {
         let start = parts.len();
         let part = |key, value| Part { key, value, gap: 0 };
         match source {
-            Source::Number(slot) => {
-                let atom = self.slots[*slot as usize].atom;
-                for cell in self.cells(*slot) {
-                    if !cell.number.is_nan() {
-                        parts.push(part(atom, cell.number));
-                    }
-                }
-                self.note(*slot, &[atom], start, parts)
-            }
-            Source::Category(slot) => {
-                for cell in self.cells(*slot) {
-                    if cell.level != NONE {
-                        parts.push(part(cell.level, 1.0));
-                    }
-                }
-                self.note(*slot, &[], start, parts)
-            }
-            Source::Natural(slot) => {
-                let field = &self.slots[*slot as usize];
-                for cell in self.cells(*slot) {
-                    parts.push(natural(cell, field));
-                }
-                self.note(*slot, &[], start, parts)
+            Source::Field { slot, reading } => {
+                let read = self.values.of(*slot).filter_map(|cell| cell.read(*reading));
+                parts.extend(read.map(|(atom, value)| part(atom, value)));
+                let atom = [self.slots[*slot as usize].atom];
+                self.note(*slot, if *reading == Reading::Number { &atom } else { &[] }, start, parts)
             }
             Source::Pattern { place: pattern, reading, without } => {
-                for (place, &cell) in self.cells.iter().enumerate() {
+                let Values { cells, last, base } = self.values;
+                for (place, cell) in cells.iter().enumerate() {
                     let field = &self.slots[cell.slot as usize];
-                    let last = self.last[cell.slot as usize];
-                    let hidden = place < self.base && last != NONE && last as usize >= self.base;
+                    let last = last[cell.slot as usize];
+                    let hidden = place < base && last != NONE && last as usize >= base;
                     if hidden || !field.patterns.contains(pattern) || without.contains(&cell.slot) {
                         continue;
                     }
-                    match reading {
-                        Reading::Category if cell.level != NONE => parts.push(part(cell.level, 1.0)),
-                        Reading::Number if !cell.number.is_nan() => parts.push(part(field.atom, cell.number)),
-                        Reading::Natural => parts.push(natural(cell, field)),
-                        Reading::Category | Reading::Number => {}
-                    }
+                    parts.extend(cell.read(*reading).map(|(atom, value)| part(atom, value)));
                 }
                 Ok(())
             }
             Source::Function { slot, basis, atoms } => {
                 let field = &self.slots[*slot as usize].name;
-                for cell in self.cells(*slot).filter(|cell| !cell.number.is_nan()) {
+                for cell in self.values.of(*slot).filter(|cell| !cell.number.is_nan()) {
                     basis
                         .evaluate(field, cell.number, |place, value| parts.push(part(atoms[place], value)))?;
                 }
@@ -217,11 +230,9 @@ impl Reader<'_> {
     }
 }
 
-/// A number as a number, anything else as a level, unless the field is known to hold categories.
-fn natural(cell: Cell, field: &Field) -> Part {
-    let level = cell.number.is_nan() || field.kind == Some(Kind::Category) && cell.level != NONE;
-    let (key, value) = if level { (cell.level, 1.0) } else { (field.atom, cell.number) };
-    Part { key, value, gap: 0 }
+/// Two atoms, or a product and an atom, as a key.
+fn pair(one: u32, other: u32) -> u64 {
+    u64::from(one) << 32 | u64::from(other)
 }
 
 /// Whether a product of a pattern with itself is the one that is meant: names in their order, and none with itself.
@@ -267,39 +278,6 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Gives the product of one or two atoms to `each`.
-    #[inline]
-    pub(super) fn simple(
-        &mut self,
-        (one, other): (Part, Option<Part>),
-        made: &mut impl FnMut(&[u32], &mut Atoms) -> Result<u32>,
-        each: &mut impl FnMut(Part),
-    ) -> Result<()> {
-        let Some(other) = other else {
-            if one.value != 0.0 {
-                let key = match self.first.get(one.key as usize) {
-                    Some(&key) if key != UNSEEN => key,
-                    _ => self.meet(one.key, made)?,
-                };
-                each(Part { key, ..one });
-            }
-            return Ok(());
-        };
-        let value = one.value * other.value;
-        if value != 0.0 {
-            let pair = u64::from(one.key) << 32 | u64::from(other.key);
-            let key = if let Some(&key) = self.next[0].get(&pair) {
-                key
-            } else {
-                let key = made(&[one.key, other.key], self.atoms)?;
-                self.next[0].insert(pair, key);
-                key
-            };
-            each(Part { key, value, gap: 0 });
-        }
-        Ok(())
-    }
-
     /// What an atom makes that comes for the first time.
     #[cold]
     fn meet(&mut self, atom: u32, made: &mut impl FnMut(&[u32], &mut Atoms) -> Result<u32>) -> Result<u32> {
@@ -325,7 +303,7 @@ impl Walk<'_> {
             if value == 0.0 {
                 continue;
             }
-            let pair = u64::from(before.key) << 32 | u64::from(part.key);
+            let pair = pair(before.key, part.key);
             let seen = &self.next[depth];
             let known = seen.get(&pair).copied();
             if known.is_none() || !is_last {

@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
+use std::hash::BuildHasher as _;
 use std::ops::Range;
 
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::{Event, Raw};
 use crate::error::{Error, Result, shortened};
@@ -16,7 +19,7 @@ impl Event {
     pub fn read_json(&mut self, text: &str) -> Result<()> {
         self.clear();
         let mut reader = serde_json::Deserializer::from_str(text);
-        let mut line = Line { event: self, path: String::new(), chosen: None, problem: None };
+        let mut line = Line::new(self);
         let read =
             Part { line: &mut line, kind: Kind::Event }.deserialize(&mut reader).and_then(|()| reader.end());
         let Line { chosen, problem, .. } = line;
@@ -30,7 +33,7 @@ impl Event {
     /// Reads a value of JSON as the field of a name, or as all fields inside of it. Of names with an underscore in front
     /// nothing is read, if `hidden` says so, but the words of `_text`: so it is in Vowpal Wabbit's JSON.
     pub fn read_value(&mut self, name: &str, json: &str, hidden: bool) -> Result<(), Misread> {
-        let mut line = Line { event: self, path: String::new(), chosen: None, problem: None };
+        let mut line = Line::new(self);
         line.path.push_str(name);
         let kind =
             if name.is_empty() { Kind::Fields { hidden } } else { Kind::Value { hidden, place: None } };
@@ -76,7 +79,11 @@ struct Line<'e> {
     problem: Option<Error>,
 }
 
-impl Line<'_> {
+impl<'e> Line<'e> {
+    fn new(event: &'e mut Event) -> Self {
+        Self { event, path: String::new(), chosen: None, problem: None }
+    }
+
     fn stop<T, E: serde::de::Error>(&mut self, problem: Error) -> Result<T, E> {
         self.problem = Some(problem);
         Err(E::custom("stopped"))
@@ -84,8 +91,43 @@ impl Line<'_> {
 
     /// Adds a field whose name is the path and these parts.
     fn push<E: serde::de::Error>(&mut self, more: [&str; 3], value: Value<'_>) -> Result<(), E> {
-        let [a, b, c] = more;
-        self.event.push(&[&self.path, a, b, c], value).or_else(|problem| self.stop(problem))
+        let pushed = match more {
+            ["", "", ""] => self.event.push(&[&self.path], value),
+            [a, b, c] => self.event.push(&[&self.path, a, b, c], value),
+        };
+        pushed.or_else(|problem| self.stop(problem))
+    }
+}
+
+/// The keys of an object so far, by their hashes: a handful is looked through faster than it is put into a table.
+#[derive(Default)]
+struct Keys {
+    first: [u64; 16],
+    count: usize,
+    rest: FxHashSet<u64>,
+}
+
+impl Keys {
+    /// Adds a key, which must be new.
+    fn add<E: serde::de::Error>(&mut self, key: &str, line: &mut Line<'_>) -> Result<(), E> {
+        let hash = FxBuildHasher.hash_one(key);
+        let is_new = !self.first[..self.count].contains(&hash);
+        let is_new = match self.first.get_mut(self.count) {
+            Some(free) => {
+                *free = hash;
+                self.count += 1;
+                is_new
+            }
+            None => is_new && self.rest.insert(hash),
+        };
+        if is_new {
+            return Ok(());
+        }
+        let dot = if line.path.is_empty() { "" } else { "." };
+        line.stop(Error::event(format!(
+            "`{}` is there twice",
+            shortened(&format!("{}{dot}{key}", line.path))
+        )))
     }
 }
 
@@ -268,11 +310,9 @@ impl Part<'_, '_> {
 impl Line<'_> {
     /// The entries of an event.
     fn event<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
-        let mut seen: Vec<Cow<'de, str>> = Vec::new();
+        let mut keys = Keys::default();
         while let Some(Key(key)) = map.next_key()? {
-            if seen.contains(&key) {
-                return self.stop(Error::event(format!("`{}` is there twice", shortened(&key))));
-            }
+            keys.add(&key, self)?;
             match &*key {
                 "context" => {
                     if self.event.actions.is_empty() {
@@ -284,8 +324,8 @@ impl Line<'_> {
                 }
                 "actions" => map.next_value_seed(Part { line: self, kind: Kind::Actions })?,
                 "action" => self.chosen = map.next_value::<Option<Id>>()?.map(|id| id.0),
-                "reward" => self.event.reward = map.next_value()?,
-                "probability" => self.event.probability = map.next_value()?,
+                "reward" => self.event.reward = self.number(&key, &mut map)?,
+                "probability" => self.event.probability = self.number(&key, &mut map)?,
                 "decision_id" => {
                     self.event.decision_id = map.next_value::<Option<Id>>()?.map(|id| id.0);
                 }
@@ -294,15 +334,24 @@ impl Line<'_> {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
-            seen.push(key);
         }
         Ok(())
+    }
+
+    /// A number, if there is one.
+    fn number<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<Option<f64>, A::Error> {
+        let given = map.next_value::<&RawValue>()?.get();
+        if given == "null" {
+            return Ok(None);
+        }
+        let wrong = |_| Error::event(format!("`{name}` is {}, but must be a number", shortened(given)));
+        given.parse().map(Some).map_err(wrong).or_else(|problem| self.stop(problem))
     }
 
     /// A context behind the actions.
     fn late_context<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
         let mut context = Event::default();
-        let mut line = Line { event: &mut context, path: String::new(), chosen: None, problem: None };
+        let mut line = Line::new(&mut context);
         let read = map.next_value_seed(Part { line: &mut line, kind: Kind::Features });
         if let Some(problem) = line.problem {
             return self.stop(problem);
@@ -336,7 +385,12 @@ impl Line<'_> {
     ) -> Result<(), A::Error> {
         let end = self.path.len();
         let dot = if end == 0 { "" } else { "." };
+        let mut keys = Keys::default();
         while let Some(Key(key)) = map.next_key()? {
+            // Vowpal Wabbit adds up what comes twice.
+            if !hidden {
+                keys.add(&key, self)?;
+            }
             match &*key {
                 "id" if action => {
                     let Id(id) = map.next_value()?;
@@ -425,12 +479,17 @@ mod tests {
                 "field `x` holds 1e60, but numbers must be finite and at most 1e50 in size",
             ),
             (r#"{"reward":1e60}"#, "`reward` is 1e60, but must be a number of at most 1e50 in size"),
-            (
-                r#"{"reward":"1"}"#,
-                "this is not an event in JSON: invalid type: string \"1\", expected f64 at column 13",
-            ),
+            (r#"{"reward":"1"}"#, "`reward` is \"1\", but must be a number"),
+            (r#"{"reward": [1, 2] }"#, "`reward` is [1, 2], but must be a number"),
+            (r#"{"probability":true}"#, "`probability` is true, but must be a number"),
+            (r#"{"reward":1e400}"#, "`reward` is inf, but must be a number of at most 1e50 in size"),
             (r#"{"probability":0}"#, "`probability` is 0, but must be above 0 and at most 1"),
             (r#"{"reward":1,"reward":2}"#, "`reward` is there twice"),
+            (r#"{"context":{"x":1,"y":2,"x":3},"actions":[]}"#, "`x` is there twice"),
+            (r#"{"context":{"u":{"x":1,"\u0078":3}},"actions":[]}"#, "`u.x` is there twice"),
+            (r#"{"actions":[{"id":"a","id":"b"}]}"#, "`id` is there twice"),
+            (r#"{"actions":[{"features":{"x":1,"x":1}}],"context":{}}"#, "`x` is there twice"),
+            (r#"{"actions":[],"context":{"x":1,"x":1}}"#, "`x` is there twice"),
             (
                 r#"{"context":5}"#,
                 "this is not an event in JSON: invalid type: a value, expected an object of fields or a list of numbers at column 12",
@@ -438,5 +497,21 @@ mod tests {
         ] {
             assert_eq!(told(text), sentence, "{text}");
         }
+    }
+
+    #[test]
+    fn a_key_that_comes_twice_is_found_among_many() {
+        let event = |more: &str| {
+            let keys: Vec<String> = (0..1000).map(|key| format!("\"k{key}\":1")).collect();
+            told(&format!("{{\"context\":{{{},\"{more}\":1}},\"actions\":[]}}", keys.join(",")))
+        };
+        assert_eq!(event("k15"), "`k15` is there twice");
+        assert_eq!(event("k16"), "`k16` is there twice");
+        assert!(event("k1000").ends_with("k1000 Number(1.0) |  | None None None"));
+        // One name may come from many objects, and Vowpal Wabbit adds up what comes twice.
+        assert!(told(r#"{"context":{"u":[{"x":1},{"x":2}],"v":{"x":1}},"actions":[]}"#).starts_with("u.x"));
+        let mut event = Event::default();
+        event.read_value("", r#"{"x":1,"x":2}"#, true).unwrap();
+        assert_eq!(event.context().count(), 2);
     }
 }

@@ -90,6 +90,41 @@ fn products_that_no_number_can_hold_are_refused_by_name() {
 }
 
 #[test]
+fn a_number_counts_once_in_its_mean_whatever_it_is_multiplied_with() {
+    let mut encoder = encoder("N(price):store", Missing::Mean);
+    for (price, store) in [(1.0, "a"), (3.0, ""), (1.0, "a"), (3.0, "")] {
+        encoder.clear();
+        for (field, value) in [("price", Value::Number(price)), ("store", Value::Cell(store))] {
+            let slot = encoder.slot(field).unwrap();
+            encoder.put(slot, value).unwrap();
+        }
+        encoder.encode().unwrap();
+        encoder.count_numbers(1.0);
+    }
+    assert_eq!(encoder.number_sums()["price"], (8.0, 4.0));
+}
+
+#[test]
+fn actions_may_have_other_fields_than_the_one_before() {
+    let json = r#"{"context":{"s":1},"actions":[{"id":"a","p":2,"u":1,"q":3},{"id":"b","q":5,"p":4},{"id":"c","p":6},
+        {"id":"d","p":7,"u":1,"q":8}]}"#;
+    let mut event = Event::default();
+    event.read_json(json).unwrap();
+    let mut encoder = encoder("s + p + q + id", Missing::Zero);
+    let mut rows = Rows::default();
+    for _ in 0..2 {
+        encoder.rows(&event, &mut rows).unwrap();
+        let name = |feature: u32| &*encoder.features()[feature as usize].name;
+        let row = |row: usize| rows.row(row).iter().map(|&(at, value)| (name(at), value)).collect::<Vec<_>>();
+        assert_eq!(row(0), [("s", 1.0), ("p", 2.0), ("q", 3.0), ("id=a", 1.0)]);
+        assert_eq!(row(1), [("s", 1.0), ("p", 4.0), ("q", 5.0), ("id=b", 1.0)]);
+        assert_eq!(row(2), [("s", 1.0), ("p", 6.0), ("id=c", 1.0)]);
+        assert_eq!(row(3), [("s", 1.0), ("p", 7.0), ("q", 8.0), ("id=d", 1.0)]);
+    }
+    assert_eq!(encoder.unknown_fields(), [("u".to_owned(), 4)]);
+}
+
+#[test]
 fn what_is_remembered_is_bounded_and_forgetting_changes_nothing() {
     let mut encoder = encoder("hash(user:item, 4) + N(x)", Missing::Mean);
     let mut sets = std::collections::BTreeSet::new();
@@ -121,6 +156,27 @@ fn formulas_that_would_explode_are_refused_before_they_do() {
     let sum = |letter: char| (0..5000).map(|k| format!("{letter}{k}")).collect::<Vec<_>>().join("+");
     let said = format!("({}):({})", sum('a'), sum('b')).parse::<Model>().unwrap_err().to_string();
     assert!(said.ends_with("there are more than 10000 terms"), "{said}");
+}
+
+#[test]
+fn names_in_warnings_are_between_backticks_once() {
+    let model: Model = "`user age` + hour + hour:`user age`".parse().unwrap();
+    let recipe = Recipe { action: Some(["item".to_owned()].into()), ..Recipe::without_data(model).unwrap() };
+    let told = |term: &str, crossed: &str| {
+        format!(
+            "{term} is the same for every action of a round and cannot change a choice; cross it with the action: {crossed}"
+        )
+    };
+    assert_eq!(
+        recipe.warnings(),
+        [
+            told("`user age`", "`user age`:item"),
+            told("`hour`", "`hour:item`"),
+            told("hour:`user age`", "hour:`user age`:item")
+        ]
+    );
+    let said = Recipe::without_data("bins(`user age`, 3)".parse().unwrap()).unwrap_err().to_string();
+    assert!(said.ends_with("bins(`user age`, 3) takes its places from logs, but there are none"), "{said}");
 }
 
 #[test]
