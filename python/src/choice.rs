@@ -69,7 +69,7 @@ impl Choice {
             conflicts: choice.conflicts,
             round: choice.decision.round,
             layer: choice.decision.layer,
-            features: actions.row(choice.action).into(),
+            features: actions.row(choice.action).values().into(),
         }
     }
 

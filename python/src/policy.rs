@@ -248,7 +248,7 @@ impl Policy {
             None => decision_of(choice)?,
         };
         let observed =
-            |features: &[f64]| Ok(self.lock(py).learn(Observation { decision, features, reward })?);
+            |features: &[f64]| Ok(self.lock(py).learn(Observation { decision, features: features.into(), reward })?);
         match (features, made) {
             (Some(features), _) => {
                 observed(self.numbers("features", features, [Axis::Exactly(self.dimension())])?.slice())
@@ -294,7 +294,7 @@ impl Policy {
             let (round, layer) = decisions[place];
             policy.learn(Observation {
                 decision: Decision { round, layer },
-                features: &features[place * self.dimension()..][..self.dimension()],
+                features: (&features[place * self.dimension()..][..self.dimension()]).into(),
                 reward: rewards[place],
             })
         })
@@ -314,7 +314,7 @@ impl Policy {
         self.through(py, numbers.shape()[0], |policy, place| {
             let actions = Actions::new(&all[place * width..][..width], self.dimension())?;
             let choice = policy.choose(actions)?;
-            chosen.extend_from_slice(actions.row(choice.action));
+            chosen.extend_from_slice(actions.row(choice.action).values());
             choices.push(choice);
             Ok(())
         })?;

@@ -224,7 +224,7 @@ mod tests {
     fn data(rows: &[(&[f64], f64)]) -> RidgeStatistic {
         let mut data = RidgeStatistic::new(rows[0].0.len()).unwrap();
         for (features, reward) in rows {
-            data.observe(features, *reward).unwrap();
+            data.observe(*features, *reward).unwrap();
         }
         data
     }

@@ -208,7 +208,7 @@ impl Bandit {
         };
         let mut features = vec![0.0; self.policy.dimension()];
         spread(&open.features, self.encoder.recipe().model.intercept, &mut features);
-        self.policy.learn(Observation { decision: open.decision, features: &features, reward })?;
+        self.policy.learn(Observation { decision: open.decision, features: (&features).into(), reward })?;
         self.rewarded(decision_id, reward);
         Ok(())
     }

@@ -57,7 +57,7 @@ fn panels() -> truenorth::Result<Vec<EllipsesPanel>> {
         let features: Vec<f64> = (0..5).flat_map(|action| direction(5 * round + action)).collect();
         let actions = Actions::new(&features, 2)?;
         let choice = policy.choose(actions)?;
-        policy.learn(choice.rewarded(actions, reward(actions.row(choice.action), LIVE, round)))?;
+        policy.learn(choice.rewarded(actions, reward(actions.row(choice.action).values(), LIVE, round)))?;
     }
     Ok(panels)
 }
