@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use truenorth::{Branch, Observation, Policy, RidgeStatistic, Settings};
+use truenorth::{Branch, Observation, Policy, RidgeStatistic, Row, Settings};
 use truenorth_features::{Encoder, Event, Feature, Joining, Recipe};
 
 use crate::error::{Error, Result, shown};
@@ -14,6 +14,8 @@ use crate::round::{Hash, Round, check_action, is_usable, spread, width};
 
 /// How long the id of a decision may be, in bytes.
 const LONGEST_ID: usize = 200;
+/// Features up to which a policy with logs takes whole rows.
+const DENSE: usize = 100;
 /// The same for the name of a feature that joins.
 const LONGEST_NAME: usize = 1000;
 
@@ -65,8 +67,9 @@ pub enum Answer {
 
 /// A recipe and a policy: raw values in, an action's id out.
 ///
-/// [`choose`](Self::choose) takes what the policy takes, and O(d) an action to make its rows. An event with features that are
-/// new makes the policy grow, which takes O(d³).
+/// [`choose`](Self::choose) takes what the policy takes, and what it takes to make the rows. Its policy is
+/// [sparse](Settings::sparse) where the method allows it, if there are no logs or more than 100 features: then a decision costs
+/// what its actions touch, and so does a feature that joins. Otherwise an event with new features takes O(d³).
 #[derive(Debug, Clone)]
 pub struct Bandit {
     pub(crate) encoder: Encoder,
@@ -98,11 +101,18 @@ impl Bandit {
         check_names(&features)?;
         let width = width(&recipe, features.len());
         let mut builder = Policy::builder(width);
+        let logged = logs.is_some();
         if let Some(logs) = logs {
             check_logs(&logs, width)?;
             builder = builder.logs(logs);
         }
-        let policy = settings(builder).build()?;
+        let mut settings = settings(builder);
+        // Levels are features that an action has or has not. Where they are many or will be, and nothing is lost by it, the
+        // policy costs what an action has.
+        if settings.can_be_sparse() && (!logged || width > DENSE) {
+            settings = settings.sparse(true);
+        }
+        let policy = settings.build()?;
         Self::with_policy((recipe, features, Vec::new()), means, policy, limits, Vec::new())
     }
 
@@ -206,9 +216,10 @@ impl Bandit {
             Some(Found::Open(open)) => open,
             found => return Err(not_open(decision_id, found.as_ref())),
         };
-        let mut features = vec![0.0; self.policy.dimension()];
-        spread(&open.features, self.encoder.recipe().model.intercept, &mut features);
-        self.policy.learn(Observation { decision: open.decision, features: (&features).into(), reward })?;
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        spread(&open.features, self.encoder.recipe().model.intercept, &mut columns, &mut values);
+        let features = Row::sparse(&columns, &values);
+        self.policy.learn(Observation { decision: open.decision, features, reward })?;
         self.rewarded(decision_id, reward);
         Ok(())
     }
@@ -273,11 +284,9 @@ impl Bandit {
             bandit.encoder.row(event, action)?;
             let row = bandit.merged(bandit.encoder.entries(), event.id(action))?;
             let intercept = bandit.encoder.recipe().model.intercept;
-            bandit.act(|policy| {
-                let mut features = vec![0.0; policy.dimension()];
-                spread(&row, intercept, &mut features);
-                policy.learn_row(&features, reward)
-            })
+            let (mut columns, mut values) = (Vec::new(), Vec::new());
+            spread(&row, intercept, &mut columns, &mut values);
+            bandit.act(|policy| policy.learn_row(Row::sparse(&columns, &values), reward))
         })
     }
 

@@ -15,8 +15,10 @@ const MOST_NUMBERS: usize = 50_000_000;
 pub(crate) struct Round {
     /// Features of each action that are not 0, in their order, without the intercept.
     pub(crate) rows: Vec<Vec<(u32, f64)>>,
-    /// All features, row after row.
-    pub(crate) dense: Vec<f64>,
+    /// The same with the intercept, as the policy takes them: where each row starts, columns, values.
+    starts: Vec<usize>,
+    columns: Vec<usize>,
+    values: Vec<f64>,
     /// Hash of ids and rows.
     pub(crate) content: u128,
 }
@@ -24,7 +26,7 @@ pub(crate) struct Round {
 impl Round {
     /// The actions, for a policy of as many features.
     pub(crate) fn actions(&self, policy: &Policy) -> truenorth::Result<Actions<'_>> {
-        Actions::new(&self.dense, policy.dimension())
+        Actions::sparse(&self.starts, &self.columns, &self.values, policy.dimension())
     }
 }
 
@@ -38,21 +40,24 @@ impl Bandit {
         self.encoder.rows(event, &mut encoded)?;
         let recipe = self.encoder.recipe();
         let width = width(recipe, self.encoder.features().len());
-        let numbers = width.saturating_mul(event.len());
-        if numbers > MOST_NUMBERS {
+        // A policy that is not sparse fills the rows up.
+        let all = width.saturating_mul(event.len());
+        if all > MOST_NUMBERS && !self.policy.settings().is_sparse() {
             return Err(Error::invalid(format!(
                 "{} actions with {width} features each are more than {MOST_NUMBERS} numbers",
                 event.len()
             )));
         }
-        let mut dense = vec![0.0; numbers];
-        let mut rows = Vec::with_capacity(event.len());
+        let (mut rows, mut starts) = (Vec::with_capacity(event.len()), Vec::with_capacity(event.len() + 1));
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        starts.push(0);
         let mut hash = Hash::default();
-        for (action, dense) in dense.chunks_exact_mut(width).enumerate() {
+        for action in 0..event.len() {
             let id = event.id(action);
             check_action(id)?;
             let row = self.merged(encoded.row(action), id)?;
-            spread(&row, recipe.model.intercept, dense);
+            spread(&row, recipe.model.intercept, &mut columns, &mut values);
+            starts.push(values.len());
             hash.text(id);
             hash.word(row.len() as u64);
             for &(feature, value) in &row {
@@ -61,7 +66,7 @@ impl Bandit {
             }
             rows.push(row);
         }
-        Ok(Round { rows, dense, content: hash.0 })
+        Ok(Round { rows, starts, columns, values, content: hash.0 })
     }
 
     /// The entries of a row in the order of features, each once.
@@ -90,14 +95,19 @@ pub(crate) fn width(recipe: &Recipe, features: usize) -> usize {
     (usize::from(recipe.model.intercept) + features).max(1)
 }
 
-/// Adds a row to a vector of zeros, behind the intercept.
-pub(crate) fn spread(row: &[(u32, f64)], intercept: bool, vector: &mut [f64]) {
+/// Adds a row's columns and values, behind those of the intercept.
+pub(crate) fn spread(
+    row: &[(u32, f64)],
+    intercept: bool,
+    columns: &mut Vec<usize>,
+    values: &mut Vec<f64>,
+) {
     if intercept {
-        vector[0] = 1.0;
+        columns.push(0);
+        values.push(1.0);
     }
-    for &(feature, value) in row {
-        vector[usize::from(intercept) + feature as usize] = value;
-    }
+    columns.extend(row.iter().map(|&(feature, _)| usize::from(intercept) + feature as usize));
+    values.extend(row.iter().map(|&(_, value)| value));
 }
 
 pub(crate) fn is_usable(number: f64) -> bool {

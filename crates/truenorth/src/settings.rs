@@ -345,6 +345,18 @@ impl Settings {
         Policy::new(self)
     }
 
+    /// Whether the method goes with [`sparse`](Self::sparse). For the crates beside this one.
+    #[doc(hidden)]
+    pub fn can_be_sparse(&self) -> bool {
+        matches!(self.method, Method::Posterior { prior: Prior::Ridge | Prior::Adaptive, .. })
+    }
+
+    /// Whether [`sparse`](Self::sparse) was told. For the crates beside this one.
+    #[doc(hidden)]
+    pub fn is_sparse(&self) -> bool {
+        self.sparse
+    }
+
     /// L, the index of the last layer: ⌈log2 horizon⌉.
     pub(crate) fn last_layer(&self) -> Result<u32> {
         let Method::Layered(_) = self.method else { return Ok(0) };
@@ -395,8 +407,7 @@ impl Settings {
                 }
             }
         }
-        let parts = matches!(self.method, Method::Posterior { prior: Prior::Ridge | Prior::Adaptive, .. });
-        if self.sparse && !parts {
+        if self.sparse && !self.can_be_sparse() {
             return Err(check::incompatible(
                 "`sparse`",
                 "a policy other than `truenorth`, `lin-ucb` or their twins",
