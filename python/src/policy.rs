@@ -247,8 +247,9 @@ impl Policy {
             Some(made) => made.place(),
             None => decision_of(choice)?,
         };
-        let observed =
-            |features: &[f64]| Ok(self.lock(py).learn(Observation { decision, features: features.into(), reward })?);
+        let observed = |features: &[f64]| {
+            Ok(self.lock(py).learn(Observation { decision, features: features.into(), reward })?)
+        };
         match (features, made) {
             (Some(features), _) => {
                 observed(self.numbers("features", features, [Axis::Exactly(self.dimension())])?.slice())

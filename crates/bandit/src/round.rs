@@ -96,12 +96,7 @@ pub(crate) fn width(recipe: &Recipe, features: usize) -> usize {
 }
 
 /// Adds a row's columns and values, behind those of the intercept.
-pub(crate) fn spread(
-    row: &[(u32, f64)],
-    intercept: bool,
-    columns: &mut Vec<usize>,
-    values: &mut Vec<f64>,
-) {
+pub(crate) fn spread(row: &[(u32, f64)], intercept: bool, columns: &mut Vec<usize>, values: &mut Vec<f64>) {
     if intercept {
         columns.push(0);
         values.push(1.0);

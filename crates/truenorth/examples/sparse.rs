@@ -31,7 +31,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let truth: Vec<f64> = (0..dimension).map(|_| StandardNormal.sample(&mut dice)).collect();
     let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut draw = |starts: &mut Vec<usize>, columns: &mut Vec<usize>, values: &mut Vec<f64>| {
-        (starts.truncate(1), columns.clear(), values.clear());
+        starts.truncate(1);
+        columns.clear();
+        values.clear();
         let context = (0..touched).map(|_| -> f64 { StandardNormal.sample(&mut dice) });
         let context: Vec<f64> = context.chain([1.0]).collect();
         for k in 0..actions {

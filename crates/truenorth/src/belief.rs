@@ -175,7 +175,7 @@ impl Belief {
         // In other units, all is to be fitted anew.
         let same = units.by_column() == fitted.units.by_column();
         let (logs, due) = if same { (fitted.logs.clone(), fitted.due) } else { (None, 0) };
-        *self = Self { units, credit, logs, due, ..fitted };
+        *self = Self { units, due, credit, logs, ..fitted };
     }
 
     /// Says that the logs are other ones now, which the next fit is to read.

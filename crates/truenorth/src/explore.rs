@@ -78,6 +78,7 @@ impl Draws {
             .collect();
         self.best.clear();
         self.best.resize(DRAWS, (f64::NEG_INFINITY, 0));
+        let mut drawn = vec![0.0; count];
         let Self { normals, best, .. } = self;
         for best in best {
             normals.clear();
@@ -85,11 +86,11 @@ impl Draws {
             for (group, root) in &roots {
                 for (&k, row) in group.iter().zip(root) {
                     let own: f64 = row.iter().zip(group).map(|(entry, &j)| entry * normals[j]).sum();
-                    let value = mean[k] + deviation * (own + shared[k] * normals[count]);
-                    if value > best.0 || value == best.0 && k < best.1 {
-                        *best = (value, k);
-                    }
+                    drawn[k] = mean[k] + deviation * (own + shared[k] * normals[count]);
                 }
+            }
+            for (k, &value) in drawn.iter().enumerate() {
+                *best = if value > best.0 { (value, k) } else { *best };
             }
         }
         self.best[0].1
@@ -109,13 +110,6 @@ fn together(known: &Parted, actions: Actions<'_>) -> Vec<Vec<usize>> {
         .collect();
     touched.sort_unstable();
     touched.dedup();
-    fn first(group: &mut [usize], mut k: usize) -> usize {
-        while group[k] != k {
-            group[k] = group[group[k]];
-            k = group[k];
-        }
-        k
-    }
     for same in touched.chunk_by(|a, b| a.0 == b.0) {
         for pair in same.windows(2) {
             let (a, b) = (first(&mut group, pair[0].1), first(&mut group, pair[1].1));
@@ -128,6 +122,15 @@ fn together(known: &Parted, actions: Actions<'_>) -> Vec<Vec<usize>> {
     }
     groups.retain(|group| !group.is_empty());
     groups
+}
+
+/// The first one of a group.
+fn first(group: &mut [usize], mut k: usize) -> usize {
+    while group[k] != k {
+        group[k] = group[group[k]];
+        k = group[k];
+    }
+    k
 }
 
 /// Rows of a lower triangular root of a covariance, which may be singular.

@@ -152,7 +152,9 @@ impl Posterior {
     /// Takes several rewards into what is believed.
     pub(crate) fn follow(&mut self, rows: &[(Row<'_>, f64)], level: f64, board: &mut Scoreboard) {
         if let Some(belief) = &mut self.belief {
-            rows.iter().for_each(|(features, _)| belief.learn(*features));
+            for (features, _) in rows {
+                belief.learn(*features);
+            }
         }
         let [level, alone] = self.levels(level);
         self.known.update_many(rows, level, board);

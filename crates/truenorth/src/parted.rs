@@ -71,7 +71,7 @@ impl Parted {
         let Room { x: places, product, .. } = room;
         places.clear();
         places.extend(x.entries().map(|(column, value)| (self.inverse.place(column).1, value)));
-        kernel::run(&mut Product { part: self.inverse.part(part), x: places, product });
+        kernel::run(&mut Product { part: self.inverse.part(part), x: places, to: product });
         let (mut error, mut a) = (reward, 0.0);
         for (column, value) in x.entries() {
             error -= value * self.mean[column];

@@ -399,12 +399,22 @@ impl Policy {
     /// Checks what is to be learned, and brings its row into the form that this policy keeps.
     #[inline]
     fn as_learned(&self, features: Row<'_>, reward: f64) -> Result<Option<Reformed>> {
+        check::numbers("reward", &[reward])?;
+        let Settings { dimension, sparse, .. } = self.given.settings;
+        if features.columns().is_none() && features.values().len() == dimension && !sparse {
+            return check::numbers("feature", features.values()).map(|()| None);
+        }
+        self.reformed(features)
+    }
+
+    /// The same for any row.
+    #[inline(never)]
+    fn reformed(&self, features: Row<'_>) -> Result<Option<Reformed>> {
         let Settings { dimension, sparse, .. } = self.given.settings;
         // A row that was decided before the policy grew has zeros for what it has grown by.
         let narrow = features.columns().is_none() && self.grown_from.contains(&features.values().len());
         let unusable = |index, value| Reason::NotFinite { what: "feature", index, value };
         features.check(if narrow { features.values().len() } else { dimension }, unusable)?;
-        check::numbers("reward", &[reward])?;
         Ok(match features.columns() {
             Some(_) if sparse => None,
             None if sparse => Some(Reformed::Shown(features.shown())),

@@ -104,6 +104,7 @@ impl Known {
         }
     }
 
+    #[inline]
     pub(crate) fn update(&mut self, features: Row<'_>, reward: f64, board: &mut Scoreboard) {
         match self {
             Self::Whole(precision) => precision.update(features.values(), reward, &mut board.carried),
@@ -122,7 +123,9 @@ impl Known {
                 }
             }
             Self::Parted(parted) => {
-                rows.iter().for_each(|(row, reward)| parted.update(*row, reward - level, &mut board.room));
+                for (row, reward) in rows {
+                    parted.update(*row, reward - level, &mut board.room);
+                }
             }
         }
     }
@@ -316,8 +319,12 @@ impl Posterior {
 
     pub(crate) fn learn(&mut self, features: Row<'_>, reward: f64, level: f64, board: &mut Scoreboard) {
         self.data.add(features, reward);
-        self.waiting.iter_mut().for_each(|waiting| waiting.learn(features, reward));
-        self.belief.iter_mut().for_each(|belief| belief.learn(features));
+        if let Some(waiting) = &mut self.waiting {
+            waiting.learn(features, reward);
+        }
+        if let Some(belief) = &mut self.belief {
+            belief.learn(features);
+        }
         let [level, alone] = self.levels(level);
         self.known.update(features, reward - level, board);
         if let Some(known) = &mut self.alone {

@@ -59,9 +59,9 @@ impl<'a> Actions<'a> {
         // All at once; row by row only where something is wrong.
         let rows = || starts.windows(2).map(|ends| &columns[ends[0]..ends[1]]);
         let increase = |row: &[usize]| {
-            // Without a branch for each, so that vectors compare them.
-            row.windows(2).fold(true, |so_far, pair| so_far & (pair[0] < pair[1]))
-                && row.last() < Some(&dimension)
+            // Counted without a branch for each, so that vectors compare them.
+            let falls: usize = row.windows(2).map(|pair| usize::from(pair[0] >= pair[1])).sum();
+            falls == 0 && row.last() < Some(&dimension)
         };
         if !rows().all(increase) || check::first_unusable(values).is_some() {
             let at = |action| move |feature, value| Reason::Feature { action, feature, value };

@@ -105,14 +105,15 @@ impl Gram {
         Self::Whole { triangle, latest, pending: 0 }
     }
 
+    #[inline]
     fn add(&mut self, features: Row<'_>) {
-        if let Self::Nothing(dimension) = self {
-            *self = Self::whole(Triangle::zeros(*dimension));
-        }
         let (triangle, latest, pending) = match self {
-            Self::Nothing(_) => unreachable!("it was made above"),
-            Self::Parts(blocks) => return blocks.add_square(features),
             Self::Whole { triangle, latest, pending } => (triangle, latest, pending),
+            Self::Parts(blocks) => return blocks.add_square(features),
+            Self::Nothing(dimension) => {
+                *self = Self::whole(Triangle::zeros(*dimension));
+                return self.add(features);
+            }
         };
         for (line, numbers) in latest[*pending..].iter_mut().zip(Line::lines(features.values())) {
             *line = numbers;
@@ -391,7 +392,7 @@ impl RidgeStatistic {
         check::numbers("reward", &[reward])?;
         match (&self.gram, features.columns()) {
             (Gram::Whole { .. } | Gram::Nothing(_), Some(_)) => {
-                self.add(Row::from(&features.filled(self.dimension())), reward)
+                self.add(Row::from(&features.filled(self.dimension())), reward);
             }
             (Gram::Parts(_), None) => {
                 let (columns, values) = features.shown();

@@ -21,9 +21,10 @@ pub(crate) struct Outer {
 impl Outer {
     #[inline(always)]
     fn of(&mut self, values: &[f64]) -> &[f64] {
-        // Without a branch for each, so that vectors compare them.
-        let equal = |same: bool, (a, b): (&f64, &f64)| same & (a.to_bits() == b.to_bits());
-        let same = self.values.len() == values.len() && self.values.iter().zip(values).fold(true, equal);
+        // Counted without a branch for each, so that vectors compare them.
+        let differ = |(a, b): (&f64, &f64)| usize::from(a.to_bits() != b.to_bits());
+        let same = self.values.len() == values.len()
+            && self.values.iter().zip(values).map(differ).sum::<usize>() == 0;
         if !same {
             self.values.clear();
             self.values.extend_from_slice(values);
@@ -159,7 +160,7 @@ pub(crate) struct Product<'a> {
     pub(crate) part: &'a Part,
     /// Places with their values.
     pub(crate) x: &'a [(usize, f64)],
-    pub(crate) product: &'a mut Vec<f64>,
+    pub(crate) to: &'a mut Vec<f64>,
 }
 
 impl WithSimd for &mut Product<'_> {
@@ -167,13 +168,13 @@ impl WithSimd for &mut Product<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Product { part, x, product } = self;
-        product.clear();
-        product.resize(part.side(), 0.0);
+        let Product { part, x, to } = self;
+        to.clear();
+        to.resize(part.side(), 0.0);
         for &(i, value) in *x {
-            axpy(simd, value, part.row(i), &mut product[..=i]);
+            axpy(simd, value, part.row(i), &mut to[..=i]);
             let mut at = start(i + 1) + i;
-            for (below, entry) in product[i + 1..].iter_mut().enumerate() {
+            for (below, entry) in to[i + 1..].iter_mut().enumerate() {
                 *entry += value * part.entries[at];
                 at += i + 2 + below;
             }

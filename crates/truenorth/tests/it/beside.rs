@@ -104,7 +104,9 @@ fn rewards_that_are_learned_together_are_learned_one_after_the_other_to_the_last
                     assert_eq!(many.choose(actions).unwrap(), choice);
                     observations.push(choice.rewarded(actions, reward(&mut world, features, choice.action)));
                 }
-                observations.iter().for_each(|&observation| one.learn(observation).unwrap());
+                for &observation in &observations {
+                    one.learn(observation).unwrap();
+                }
                 many.learn_many(&observations).unwrap();
                 assert_eq!(one.to_bytes(), many.to_bytes(), "{dimension} {preset:?}");
                 let wrong = Observation { reward: f64::NAN, ..observations[3] };
