@@ -26,6 +26,7 @@ pub(crate) use self::level::Leveled;
 use self::models::{Averaged, Covariance, Models, Named, Whole};
 pub(crate) use self::neglect::{Neglect, is_recheck};
 pub(crate) use self::news::News;
+use self::units::Look;
 pub(crate) use self::units::{Units, first_unit};
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
@@ -114,9 +115,12 @@ pub(crate) struct Found {
     pub(crate) alone: Option<Gaussian>,
 }
 
+/// Features from which on a fit is dear.
+const DEAR: usize = 50;
+
 /// Rewards until the next fit: a quarter of those so far, but half of them where a fit is dear.
 fn spacing(rewards: u64, dimension: u64) -> u64 {
-    let share = if dimension < 50 { 4 } else { 2 };
+    let share = if dimension < DEAR as u64 { 4 } else { 2 };
     (rewards / share).max(dimension / 10).max(1)
 }
 
@@ -246,11 +250,13 @@ impl Belief {
         actions: Actions<'_>,
         logs: &RidgeStatistic,
     ) -> bool {
-        let other_units = self.units.look(round, actions, logs);
-        if other_units {
+        let look = self.units.look(round, actions, logs);
+        if look != Look::Same {
             self.logs = None;
         }
-        other_units || rewards >= self.due
+        // Where a fit is dear, other units wait for the next one.
+        let now = look == Look::First || look == Look::Other && self.dimension() < DEAR;
+        now || rewards >= self.due
     }
 
     /// Whether live data alone is to decide this round: in the long run, in as many as the logs are void with some

@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
 
 use crate::check;
 use crate::error::Result;
+use crate::kernel::{self, Tridiagonalise};
 
 /// A dense matrix of the API.
 pub(crate) type Matrix = DMatrix<f64>;
@@ -60,6 +61,66 @@ fn solve_lower(factor: DMatrixView<'_, f64>, mut right: DMatrixViewMut<'_, f64>)
     solve_lower(factor.view((0, 0), (half, half)), above.as_view_mut());
     below.gemm(-1.0, &factor.view((half, 0), (side - half, half)), &above, 1.0);
     solve_lower(factor.view((half, half), (side - half, side - half)), below.as_view_mut());
+}
+
+/// A symmetric matrix as seen from directions in which it has three diagonals, `A = QTQᵀ`, with `Qᵀy` of two vectors y. Many
+/// regressions with the same matrix and other ridges are cheap then.
+#[derive(Debug, Default)]
+pub(crate) struct Tridiagonal {
+    pub(crate) diagonal: Vec<f64>,
+    /// One after each entry of the diagonal; 0 after the last, so that some can follow each other.
+    pub(crate) beside: Vec<f64>,
+    pub(crate) vectors: [Vec<f64>; 2],
+}
+
+impl Tridiagonal {
+    /// Adds a matrix beside those that are there, with which it has nothing in common. O(d³).
+    pub(crate) fn add(&mut self, mut matrix: Matrix, vectors: [&Vector; 2]) {
+        let (side, before) = (matrix.nrows(), self.diagonal.len());
+        self.beside.resize(before + side, 0.0);
+        let [first, second] = &mut self.vectors;
+        first.extend(vectors[0]);
+        second.extend(vectors[1]);
+        kernel::run(&mut Tridiagonalise {
+            side,
+            matrix: matrix.as_mut_slice(),
+            vectors: [&mut first[before..], &mut second[before..]],
+            beside: &mut self.beside[before..],
+        });
+        self.diagonal.extend(matrix.diagonal().iter());
+    }
+
+    /// The pivots of `T + ridge` from the first row on, and the trace of its inverse.
+    pub(crate) fn pivots(&self, ridge: f64, pivots: &mut Vec<f64>) -> f64 {
+        let Self { diagonal, beside, .. } = self;
+        pivots.clear();
+        for (i, entry) in diagonal.iter().enumerate() {
+            let above = if i > 0 { beside[i - 1] * beside[i - 1] / pivots[i - 1] } else { 0.0 };
+            // A is no less than 0; what rounding takes away is not let through.
+            pivots.push((entry + ridge - above).max(ridge * 1e-3));
+        }
+        let (mut trace, mut below) = (0.0, 0.0);
+        for i in (0..diagonal.len()).rev() {
+            // Pivots from the last row on are this without what comes from above.
+            trace += (pivots[i] - below).max(ridge * 1e-3).recip();
+            let last = (diagonal[i] + ridge - below).max(ridge * 1e-3);
+            below = if i > 0 { beside[i - 1] * beside[i - 1] / last } else { 0.0 };
+        }
+        trace
+    }
+
+    /// `(T + ridge)⁻¹ right`, given the pivots.
+    pub(crate) fn solve(&self, pivots: &[f64], right: &[f64], solution: &mut Vec<f64>) {
+        solution.clear();
+        for (i, entry) in right.iter().enumerate() {
+            let above = if i > 0 { self.beside[i - 1] / pivots[i - 1] * solution[i - 1] } else { 0.0 };
+            solution.push(entry - above);
+        }
+        for i in (0..right.len()).rev() {
+            let below = if i + 1 < right.len() { self.beside[i] * solution[i + 1] } else { 0.0 };
+            solution[i] = (solution[i] - below) / pivots[i];
+        }
+    }
 }
 
 /// C⁻¹ of a lower triangular `factor` with a positive diagonal.
@@ -155,4 +216,38 @@ pub(crate) fn solve_from_factor(factor: &Matrix, right: &Vector) -> Vector {
     factor.solve_lower_triangular_mut(&mut solution);
     factor.tr_solve_lower_triangular_mut(&mut solution);
     solution
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_diagonals_give_the_regressions_of_the_matrix_itself() {
+        for side in [1, 2, 3, 8, 21, 50] {
+            let number = |i: usize, j: usize| ((i * 7919 + j * 104_729) % 1009) as f64 / 1009.0 - 0.5;
+            let root = Matrix::from_fn(side, side.max(3) - 2, number);
+            let matrix = &root * root.transpose();
+            let [first, second] = [7, 9].map(|seed| Vector::from_fn(side, |i, _| number(i, seed)));
+            let mut three = Tridiagonal::default();
+            three.add(matrix.clone(), [&first, &second]);
+            three.add(matrix.clone() * 2.0, [&second, &first]);
+            for ridge in [1e-3, 0.1, 30.0] {
+                let (mut pivots, mut solution) = (Vec::new(), Vec::new());
+                let trace = three.pivots(ridge, &mut pivots);
+                three.solve(&pivots, &three.vectors[0], &mut solution);
+                let inverse =
+                    |matrix: Matrix| (matrix + Matrix::identity(side, side) * ridge).try_inverse().unwrap();
+                let [one, other] = [inverse(matrix.clone()), inverse(&matrix * 2.0)];
+                let close = |a: f64, b: f64| (a - b).abs() < 1e-7 * (1.0 + b.abs());
+                assert!(close(trace, one.trace() + other.trace()), "{side} {ridge}");
+                let expected = (&one * &first).dot(&first) + (&other * &second).dot(&second);
+                let found: f64 = solution.iter().zip(&three.vectors[0]).map(|(a, b)| a * b).sum();
+                assert!(close(found, expected), "{side} {ridge}: {found} {expected}");
+                let expected = (&one * &first).dot(&second) + (&other * &second).dot(&first);
+                let found: f64 = solution.iter().zip(&three.vectors[1]).map(|(a, b)| a * b).sum();
+                assert!(close(found, expected), "{side} {ridge}: {found} {expected}");
+            }
+        }
+    }
 }

@@ -11,6 +11,7 @@ mod forms;
 mod panels;
 mod parts;
 mod rank;
+mod tridiagonal;
 mod update;
 mod within;
 
@@ -22,6 +23,7 @@ pub(crate) use forms::{Branches, Measured, Sampled, Scores};
 pub(crate) use panels::Panels;
 pub(crate) use parts::{Outer, Product, Rows, Shrink};
 pub(crate) use rank::{Contenders, IndexBounds};
+pub(crate) use tridiagonal::Tridiagonalise;
 pub(crate) use update::{Absorb, AbsorbMany, AddSquares, Carried};
 pub(crate) use within::Within;
 

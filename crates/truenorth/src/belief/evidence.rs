@@ -1,7 +1,7 @@
 //! Noise and size of the coefficients, estimated from data alone.
 
 use super::level::Leveled;
-use crate::dense::Matrix;
+use crate::dense::{Tridiagonal, Vector};
 
 /// Pseudo-observations of the prior, which takes a fifth of the rewards' mean square for noise; they only matter where
 /// there is next to no data.
@@ -37,55 +37,40 @@ impl Evidence {
     /// σ² = ‖y - Zθ̂‖² / (n - γ),    s = ‖θ̂‖² / γ
     /// ```
     pub(crate) fn of(data: &Leveled) -> Self {
-        // The solver returns no numbers for some matrices of few ranks; what is added is below their rounding.
-        let (side, trace) = (data.moment.len(), data.gram.trace());
-        let spectrum = || {
-            let safe = &data.gram + Matrix::identity(side, side) * (1e-13 * trace);
-            let eigen = safe.symmetric_eigen();
-            let moment = eigen.eigenvectors.tr_mul(&data.moment);
-            let each = eigen.eigenvalues.iter().zip(&moment);
-            each.map(|(&value, &moment)| (value.max(0.0), moment, 0.0)).collect::<Vec<_>>()
-        };
-        // Squares of tiny numbers underflow.
-        let spectrum = if trace > 0.0 { spectrum() } else { Vec::new() };
-        Self::found((data.free(), data.squares, trace), 0.0, &spectrum)
+        let (mut gram, trace) = (Tridiagonal::default(), data.gram.trace());
+        let nothing = Vector::zeros(data.moment.len());
+        gram.add(data.gram.clone(), [&data.moment, &nothing]);
+        Self::found((data.free(), data.squares, trace), 0.0, &gram)
     }
 
-    /// From rows, Σr² and the trace of A, and for each eigenvector of `A + share ff'` its eigenvalue, and what b and f have of
-    /// it: A itself may be a matrix in parts without what a level takes away.
-    pub(super) fn found(
-        (rows, squares, trace): (f64, f64, f64),
-        share: f64,
-        spectrum: &[(f64, f64, f64)],
-    ) -> Self {
+    /// From rows, Σr² and the trace of A, and from `A + share ff'` with b and f: A itself may be a matrix in parts but for what a
+    /// level takes away.
+    pub(super) fn found((rows, squares, trace): (f64, f64, f64), share: f64, gram: &Tridiagonal) -> Self {
         let (mean_square, mean_length) = (squares / rows.max(1.0), trace / rows.max(1.0));
         // Squares of tiny numbers underflow; nothing can be learned from such data.
         if mean_square < 1e-200 || mean_length < 1e-200 {
             return Self::NONE;
         }
+        let [moment, sums] = &gram.vectors;
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let (mut pivots, mut coefficients, mut z) = (Vec::new(), Vec::new(), Vec::new());
         let mut guess = Self { variance: 0.25 * mean_square, scale: mean_square / mean_length };
         for _ in 0..STEPS {
             let ridge = guess.variance / guess.scale;
-            let (mut used, mut length, mut fitted) = (0.0, 0.0, 0.0);
-            // (A + ridge)⁻¹ = B + zz'/(1/share - f'z) with z = Bf, B diagonal here.
-            let (mut known, mut through, mut square) = (0.0, 0.0, 0.0);
+            let mut inverse = gram.pivots(ridge, &mut pivots);
+            gram.solve(&pivots, moment, &mut coefficients);
             if share > 0.0 {
-                for &(eigenvalue, moment, sum) in spectrum {
-                    let z = sum / (eigenvalue + ridge);
-                    (known, through, square) = (known + sum * z, through + moment * z, square + z * z);
-                }
+                // (A + ridge)⁻¹ = B + zz'/(1/share - f'z) with z = Bf.
+                gram.solve(&pivots, sums, &mut z);
+                let level = (share.recip() - dot(sums, &z)).recip();
+                let moved = level * dot(&z, moment);
+                inverse += level * dot(&z, &z);
+                coefficients.iter_mut().zip(&z).for_each(|(coefficient, z)| *coefficient += moved * z);
             }
-            let level = if share > 0.0 { (share.recip() - known).recip() } else { 0.0 };
-            let mut along = 0.0;
-            for &(eigenvalue, moment, sum) in spectrum {
-                let coefficient = (moment + sum * level * through) / (eigenvalue + ridge);
-                used += eigenvalue / (eigenvalue + ridge);
-                length += coefficient * coefficient;
-                fitted += coefficient * (eigenvalue * coefficient - 2.0 * moment);
-                along += coefficient * sum;
-            }
-            used -= ridge * square * level;
-            fitted -= share * along * along;
+            let used = (moment.len() as f64 - ridge * inverse).max(0.0);
+            let length = dot(&coefficients, &coefficients);
+            // θ'Aθ - 2θ'b with (A + ridge)θ = b.
+            let fitted = -dot(&coefficients, moment) - ridge * length;
             // The sums nearly cancel on noiseless data.
             let residual = (squares + fitted).max(1e-12 * squares);
             let next = Self {

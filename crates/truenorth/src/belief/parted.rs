@@ -21,7 +21,7 @@ use super::models::{Averaged, Likelihood, Models, Posterior};
 use super::units::Units;
 use super::{Belief, Evidence, LEVEL, Logs, News, Told, VOID, spacing};
 use crate::blocks::Blocks;
-use crate::dense::{self, Matrix, Vector};
+use crate::dense::{self, Matrix, Tridiagonal, Vector};
 use crate::error::Result;
 use crate::parted::Parted;
 use crate::statistic::RidgeStatistic;
@@ -84,19 +84,13 @@ impl Sums {
     }
 
     fn evidence(&self) -> Evidence {
-        let mut spectrum = Vec::new();
+        let mut gram = Tridiagonal::default();
         let trace: f64 = self.parts.iter().map(|part| part.gram.trace()).sum();
         let level: f64 = self.parts.iter().map(|part| part.sums.norm_squared()).sum();
         for part in &self.parts {
-            let side = part.columns.len();
-            let safe = &part.gram + Matrix::identity(side, side) * (1e-13 * trace);
-            let eigen = safe.symmetric_eigen();
-            let (moment, sums) =
-                (eigen.eigenvectors.tr_mul(&self.moment(part)), eigen.eigenvectors.tr_mul(&part.sums));
-            let each = eigen.eigenvalues.iter().zip(&moment).zip(&sums);
-            spectrum.extend(each.map(|((&value, &moment), &sum)| (value.max(0.0), moment, sum)));
+            gram.add(part.gram.clone(), [&self.moment(part), &part.sums]);
         }
-        Evidence::found((self.free(), self.squares, trace - self.share * level), self.share, &spectrum)
+        Evidence::found((self.free(), self.squares, trace - self.share * level), self.share, &gram)
     }
 }
 

@@ -40,6 +40,17 @@ pub(crate) struct Units {
     unseen: bool,
 }
 
+/// What a look at a round's actions finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// No unit has changed.
+    Same,
+    /// Some have changed.
+    Other,
+    /// A column that nobody had seen has its first one.
+    First,
+}
+
 /// Units that change by no more than this share of them stay as they are: a fit is dear.
 const TOLERANCE: f64 = 0.1;
 
@@ -76,12 +87,12 @@ impl Units {
         self.unseen = self.by_column.contains(&0.0);
     }
 
-    /// Looks at the actions of a round, if that is due. Tells whether units have changed.
-    pub(crate) fn look(&mut self, round: u64, actions: Actions<'_>, logs: &RidgeStatistic) -> bool {
+    /// Looks at the actions of a round, if that is due. Tells whether units have changed, and how.
+    pub(crate) fn look(&mut self, round: u64, actions: Actions<'_>, logs: &RidgeStatistic) -> Look {
         let rows = || (0..actions.count()).flat_map(|k| actions.row(k).entries());
         let new = |(column, value): (usize, f64)| self.by_column[column] == 0.0 && value != 0.0;
         if !(round.is_power_of_two() || self.unseen && rows().any(new)) {
-            return false;
+            return Look::Same;
         }
         let mut add = |column: usize, squares: &mut [f64]| {
             let (square, fourth) = powers(squares);
@@ -110,8 +121,10 @@ impl Units {
         let same = self.by_column.iter().zip(&before).all(alike);
         if same {
             self.by_column = before;
+            return Look::Same;
         }
-        !same
+        let first = self.by_column.iter().zip(&before).any(|(new, old)| *old == 0.0 && *new > 0.0);
+        if first { Look::First } else { Look::Other }
     }
 
     /// Columns that nobody has seen.
@@ -168,8 +181,8 @@ mod tests {
         let mut units = Units::new(&logs);
         assert_eq!((units.by_column.as_slice(), units.unseen), (&[1.0, 5.0, 0.0][..], true));
         // The third column comes alive in the fifth round, which would not be looked at otherwise.
-        assert!(!units.look(5, Actions::new(&[1.0, 1.0, 0.0], 3).unwrap(), &logs));
-        assert!(units.look(5, Actions::new(&[9.0, 1.0, 0.25], 3).unwrap(), &logs));
+        assert_eq!(units.look(5, Actions::new(&[1.0, 1.0, 0.0], 3).unwrap(), &logs), Look::Same);
+        assert_eq!(units.look(5, Actions::new(&[9.0, 1.0, 0.25], 3).unwrap(), &logs), Look::First);
         assert_eq!((units.by_column.as_slice(), units.unseen), (&[9.0, 5.0, 0.25][..], false));
     }
 }
