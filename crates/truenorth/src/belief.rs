@@ -22,7 +22,7 @@ pub(crate) use self::budget::{Budget, PRICED};
 use self::drift::{Dictionary, DriftLikelihood};
 pub(crate) use self::evidence::Evidence;
 pub(crate) use self::level::Leveled;
-use self::models::{Averaged, Models, Named};
+use self::models::{Averaged, Models, Named, Past};
 pub(crate) use self::neglect::{Neglect, is_recheck};
 pub(crate) use self::news::News;
 pub(crate) use self::units::{Units, first_unit};
@@ -35,10 +35,6 @@ use crate::statistic::RidgeStatistic;
 const VOID: f64 = 0.05;
 /// Prior deviation of the live level from that of the logs, in deviations of the logged rewards.
 const LEVEL: f64 = 0.3;
-/// Prior probability that logs have not moved.
-const STILL: f64 = 0.2;
-/// The same where they are the policy's own past, of the same actions and features.
-const OWN: f64 = 0.8;
 /// Live rewards that the logs' estimate of the noise is worth, at most.
 const NOISE_COUNT: f64 = 100.0;
 
@@ -317,8 +313,8 @@ impl Belief {
         // Drawn anew, a coefficient is N(0, scale): its drift has the mean -θ_off.
         let anew: Vec<f64> = logs.estimate.iter().map(|value| -value / unit).chain([0.0]).collect();
         let (q, h) = (columns.restrict(&likelihood.information), columns.project(&likelihood.shift));
-        let drifted =
-            Models::new(&q, &h, &anew, if self.own { OWN } else { STILL }).average(self.heaviest.as_ref())?;
+        let past = if self.own { Past::OWN } else { Past::LOGS };
+        let drifted = Models::new(&q, &h, &anew, past).average(self.heaviest.as_ref())?;
         let alone = Alone::new(scale, &gram, &moment)?;
         let evidence =
             alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &gram, &moment);
