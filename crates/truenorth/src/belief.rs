@@ -23,7 +23,7 @@ pub(crate) use self::budget::{Budget, PRICED};
 use self::drift::{Dictionary, DriftLikelihood};
 pub(crate) use self::evidence::Evidence;
 pub(crate) use self::level::Leveled;
-use self::models::{Averaged, Covariance, Models, Named, Whole};
+use self::models::{Averaged, Covariance, Models, Named, Past, Whole};
 pub(crate) use self::neglect::{Neglect, is_recheck};
 pub(crate) use self::news::News;
 use self::units::Look;
@@ -37,10 +37,6 @@ use crate::statistic::RidgeStatistic;
 const VOID: f64 = 0.05;
 /// Prior deviation of the live level from that of the logs, in deviations of the logged rewards.
 const LEVEL: f64 = 0.3;
-/// Prior probability that logs have not moved.
-const STILL: f64 = 0.2;
-/// The same where they are the policy's own past, of the same actions and features.
-const OWN: f64 = 0.8;
 /// Live rewards that the logs' estimate of the noise is worth, at most.
 const NOISE_COUNT: f64 = 100.0;
 
@@ -343,7 +339,7 @@ impl Belief {
         let anew: Vec<f64> = logs.estimate.iter().map(|value| -value / unit).chain([0.0]).collect();
         let whole =
             Whole { q: columns.restrict(&likelihood.information), h: columns.project(&likelihood.shift) };
-        let drifted = Models::new(&whole, &anew, self.still()).average(self.heaviest.as_ref())?;
+        let drifted = Models::new(&whole, &anew, self.past()).average(self.heaviest.as_ref())?;
         let alone = Alone::new(scale, &gram, &moment)?;
         let evidence =
             alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &gram, &moment);
@@ -362,9 +358,8 @@ impl Belief {
         Ok(found)
     }
 
-    /// Prior probability that columns have not moved.
-    fn still(&self) -> f64 {
-        if self.own { OWN } else { STILL }
+    fn past(&self) -> Past {
+        if self.own { Past::OWN } else { Past::LOGS }
     }
 
     /// Mean and covariance of the logs with their drift, and of live data alone.

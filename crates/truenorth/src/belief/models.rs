@@ -1,12 +1,13 @@
 //! How far have the logs drifted, and which of their columns are worth nothing? Exact averaging over the models that matter.
 //!
-//! A model names a deviation g by which every column of the dictionary may have moved, and the columns that were drawn anew
-//! instead. In units of s, the root of the mean square of a coefficient, a column's drift is
+//! A model names a deviation g by which every column of the dictionary may have moved, and the columns that have changed by
+//! themselves instead. In units of s, the root of the mean square of a coefficient, a column's drift is
 //!
 //! | state | mean | deviation | prior |
 //! |---|---|---|---|
 //! | moved | 0 | g = 0.002, 0.1, 0.3, 1 or 3 | all alike; 0.8 for the first where the logs are the policy's own past |
-//! | drawn anew | -θ_off / s | 0.1, 0.3, 1, 3 or 10, all alike | a share of all columns that may be anything (Jeffreys' prior) |
+//! | drawn anew | -θ_off / s | 0.1, 0.3, 1, 3 or 10 | a share of all columns may have changed (Jeffreys' prior), in ways that are all alike |
+//! | moved apart | 0 | 0.1 | one of these ways where g = 0.002, but not where the logs are the policy's own past |
 //!
 //! (The dictionary's last column, a factor on all logged coefficients, is drawn anew with mean 0 and deviation 1.) With means m
 //! and deviations τ of all columns, and the likelihood `hᵀw - ½ wᵀQw` of their drift w, a model's weight and its posterior are
@@ -24,7 +25,7 @@
 //! ```
 //!
 //! So all models that differ from a known one in a single column are weighed in O(d). From the models in which no column was
-//! drawn anew, and from the heaviest one of the last fit, a climb goes to ever heavier neighbours; then a beam of the heaviest goes
+//! changed, and from the heaviest one of the last fit, a climb goes to ever heavier neighbours; then a beam of the heaviest goes
 //! from all of these to their neighbours, until it stands.
 //! Models that are as heavy as one that is left out are left out with it, so that neither rounding nor the order of columns decides.
 
@@ -38,6 +39,8 @@ use crate::error::Result;
 const MOVED: [f64; 5] = [0.002, 0.1, 0.3, 1.0, 3.0];
 /// Deviations of what was drawn anew.
 const ANEW: [f64; 5] = [0.1, 0.3, 1.0, 3.0, 10.0];
+/// Deviation of a column that has moved while the others have not.
+const APART: f64 = 0.1;
 /// Models that are averaged.
 const WIDTH: usize = 16;
 /// Models whose weight is smaller than that of the heaviest by this factor, as a logarithm, are not looked at.
@@ -48,7 +51,24 @@ const EQUAL: f64 = 1e-6;
 /// Steps of the beam, at most; the next fit goes on from where it stopped.
 const STEPS: usize = 40;
 
-/// Which model: the deviation of what was moved, and each column's state, 0 if it was moved.
+/// What is assumed of the logs before live data comes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Past {
+    /// Prior probability that columns have not moved, which is the first one of `MOVED`.
+    still: f64,
+    /// Whether a column may have moved by itself.
+    apart: bool,
+}
+
+impl Past {
+    /// Logs of another time, place or policy.
+    pub(crate) const LOGS: Self = Self { still: 0.2, apart: true };
+    /// The policy's own past, of the same actions and features: nothing has changed, or something was drawn anew.
+    pub(crate) const OWN: Self = Self { still: 0.8, apart: false };
+}
+
+/// Which model: the deviation of what was moved, and each column's state: 0 if it was moved with the others, and if it has
+/// changed by itself, the place in `ANEW` from 1 on, or one more if it was moved apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Named {
@@ -61,18 +81,22 @@ impl Named {
     pub(crate) fn is_consistent(&self, columns: usize) -> bool {
         usize::from(self.moved) < MOVED.len()
             && self.states.len() == columns
-            && self.states.iter().all(|&state| usize::from(state) <= ANEW.len())
+            && self
+                .states
+                .iter()
+                .all(|&state| usize::from(state) <= ANEW.len() + usize::from(self.moved == 0))
             && self.states.last().is_some_and(|&state| state <= 1)
     }
 
-    /// Adds columns that were not drawn anew, before the common one.
+    /// Adds columns that have not changed by themselves, before the common one.
     pub(crate) fn grow(&mut self, columns: usize) {
         let common = self.states.pop();
         self.states.resize(columns - 1, 0);
         self.states.extend(common);
     }
 
-    fn drawn(&self) -> usize {
+    /// Columns that have changed by themselves.
+    fn changed(&self) -> usize {
         self.states.iter().filter(|&&state| state > 0).count()
     }
 }
@@ -182,10 +206,10 @@ pub(crate) struct Averaged<Covariance> {
 /// What is weighed: the likelihood, and the mean of each column if it was drawn anew.
 pub(crate) struct Models<'a, L> {
     likelihood: &'a L,
-    still: f64,
+    past: Past,
     moved: [Component; MOVED.len()],
     /// The states of each column but the first.
-    anew: Vec<[Component; ANEW.len()]>,
+    changed: Vec<[Component; ANEW.len() + 1]>,
 }
 
 /// N(m, τ²) as the formulas want it.
@@ -243,48 +267,55 @@ impl Change {
 }
 
 impl<'a, L: Likelihood> Models<'a, L> {
-    /// With the prior probability that columns have not moved, which is the first one of `MOVED`.
-    pub(crate) fn new(likelihood: &'a L, anew: &[f64], still: f64) -> Self {
+    pub(crate) fn new(likelihood: &'a L, anew: &[f64], past: Past) -> Self {
         let last = anew.len() - 1;
         let states = |(column, &mean): (usize, &f64)| {
-            ANEW.map(|deviation| Component::new(mean, if column == last { 1.0 } else { deviation }))
+            let state = |place: usize| match ANEW.get(place) {
+                _ if column == last => Component::new(mean, 1.0),
+                Some(&deviation) => Component::new(mean, deviation),
+                None => Component::new(0.0, APART),
+            };
+            std::array::from_fn(state)
         };
         let moved = MOVED.map(|deviation| Component::new(0.0, deviation));
-        Self { likelihood, still, moved, anew: anew.iter().enumerate().map(states).collect() }
+        Self { likelihood, past, moved, changed: anew.iter().enumerate().map(states).collect() }
     }
 
     fn columns(&self) -> usize {
-        self.anew.len()
+        self.changed.len()
     }
 
     /// How a column's drift is distributed.
     fn component(&self, column: usize, moved: u8, state: u8) -> Component {
         match state {
             0 => self.moved[usize::from(moved)],
-            state => self.anew[column][usize::from(state) - 1],
+            state => self.changed[column][usize::from(state) - 1],
         }
     }
 
     /// Log of a model's prior probability.
     fn log_prior(&self, named: &Named) -> f64 {
         // B(k + ½, m - k + ½) / B(½, ½), a column at a time.
-        let (drawn, columns) = (named.drawn(), self.columns());
+        let (changed, columns) = (named.changed(), self.columns());
         let odds = |taken: usize, at: usize| (taken as f64 + 0.5) / (at as f64 + 1.0);
-        let drawing: f64 = (0..drawn).map(|k| odds(k, k).ln()).sum();
-        let staying: f64 = (drawn..columns).map(|k| odds(k - drawn, k).ln()).sum();
-        let moved = if named.moved == 0 { self.still } else { (1.0 - self.still) / (MOVED.len() - 1) as f64 };
-        let sizes: f64 = (0..columns).filter(|&j| named.states[j] > 0).map(|j| self.sizes(j).ln()).sum();
-        moved.ln() + drawing + staying - sizes
+        let changing: f64 = (0..changed).map(|k| odds(k, k).ln()).sum();
+        let staying: f64 = (changed..columns).map(|k| odds(k - changed, k).ln()).sum();
+        let still = self.past.still;
+        let moved = if named.moved == 0 { still } else { (1.0 - still) / (MOVED.len() - 1) as f64 };
+        let ways = |j: usize| (self.ways(j, named.moved) as f64).ln();
+        let ways: f64 = (0..columns).filter(|&j| named.states[j] > 0).map(ways).sum();
+        moved.ln() + changing + staying - ways
     }
 
-    /// States in which a column may have been drawn anew, all alike.
-    fn sizes(&self, column: usize) -> f64 {
-        if column + 1 == self.columns() { 1.0 } else { ANEW.len() as f64 }
+    /// States in which a column has changed by itself, all alike.
+    fn ways(&self, column: usize, moved: u8) -> usize {
+        let apart = self.past.apart && moved == 0;
+        if column + 1 == self.columns() { 1 } else { ANEW.len() + usize::from(apart) }
     }
 
-    /// What the log prior gains if one more column, this one, is drawn anew.
-    fn gain(&self, drawn: usize, column: usize) -> f64 {
-        ((drawn as f64 + 0.5) / ((self.columns() - drawn) as f64 - 0.5) / self.sizes(column)).ln()
+    /// What the log prior gains if one more column, one that may do so in so many ways, has changed.
+    fn gain(&self, changed: usize, ways: usize) -> f64 {
+        ((changed as f64 + 0.5) / ((self.columns() - changed) as f64 - 0.5) / ways as f64).ln()
     }
 
     /// A model from nothing, with its covariance. O(d³).
@@ -316,16 +347,15 @@ impl<'a, L: Likelihood> Models<'a, L> {
     /// The neighbours of a model that are at least so heavy. O(d).
     fn neighbours(&self, models: &[Model], place: usize, least: f64, found: &mut Vec<Neighbour>) {
         let model = &models[place];
-        let drawn = model.named.drawn();
+        let changed = model.named.changed();
         for column in 0..self.columns() {
             let old = model.named.states[column];
-            let states = if column + 1 == self.columns() { 1 } else { ANEW.len() };
-            for state in
-                (0..=states).filter_map(|state| u8::try_from(state).ok()).filter(|&state| state != old)
+            let ways = self.ways(column, model.named.moved);
+            for state in (0..=ways).filter_map(|state| u8::try_from(state).ok()).filter(|&state| state != old)
             {
                 let prior = match (old, state) {
-                    (0, _) => self.gain(drawn, column),
-                    (_, 0) => -self.gain(drawn - 1, column),
+                    (0, _) => self.gain(changed, ways),
+                    (_, 0) => -self.gain(changed - 1, ways),
                     _ => 0.0,
                 };
                 let change = self.change(model, column, state);
@@ -360,7 +390,7 @@ impl<'a, L: Likelihood> Models<'a, L> {
     }
 
     /// From a model to its heaviest neighbour, and on, as long as they grow heavier. A beam alone would not go through
-    /// models that are light to one that is heavy, as where several columns were drawn anew and no other has moved.
+    /// models that are light to one that is heavy, as where several columns have changed and no other has moved.
     fn climbed(&self, from: &Model, starts: &[L::Covariance]) -> Model {
         let (mut model, mut found) = (from.clone(), Vec::new());
         for _ in 0..STEPS {
@@ -383,7 +413,7 @@ impl<'a, L: Likelihood> Models<'a, L> {
         let (mut models, mut starts) = (Vec::new(), Vec::new());
         let unchanged = (0..MOVED.len()).filter_map(|moved| u8::try_from(moved).ok());
         let unchanged = unchanged.map(|moved| Named { moved, states: vec![0; self.columns()] });
-        for named in unchanged.chain(last.filter(|last| last.drawn() > 0).cloned()) {
+        for named in unchanged.chain(last.filter(|last| last.changed() > 0).cloned()) {
             let (model, covariance) = self.start(named, starts.len())?;
             models.push(model);
             starts.push(covariance);
@@ -472,6 +502,7 @@ impl<'a, L: Likelihood> Models<'a, L> {
         let counts = |model: &Model, j: usize| match model.named.states[j] {
             0 if j + 1 == columns => 1.0,
             0 => (1.0 + MOVED[usize::from(model.named.moved)].powi(2)).recip(),
+            state if usize::from(state) > ANEW.len() => (1.0 + APART * APART).recip(),
             _ => 0.0,
         };
         let kept = |j| each().map(|(weight, model)| weight * counts(model, j)).sum();
@@ -500,12 +531,28 @@ mod tests {
         (Whole { q, h }, (0..columns).map(|j| number(j, 5)).collect())
     }
 
+    const PAST: Past = Past { still: 0.3, apart: true };
+
+    /// All models of three columns.
+    fn every(past: Past) -> Vec<Named> {
+        let of = |moved: u8| {
+            let states = if past.apart && moved == 0 { 7 } else { 6 };
+            let named = move |k: u8| Named {
+                moved,
+                states: vec![k % states, k / states % states, k / states / states],
+            };
+            (0..2 * states * states).map(named)
+        };
+        (0..5).flat_map(of).collect()
+    }
+
     /// Log weight and posterior mean of a model, by a determinant and an inverse.
     fn plain(models: &Models<'_, Whole>, anew: &[f64], named: &Named) -> (f64, Vector) {
         let (columns, last) = (models.columns(), models.columns() - 1);
         let parts = |j: usize| match named.states[j] {
             0 => (0.0, MOVED[usize::from(named.moved)]),
             _ if j == last => (anew[j], 1.0),
+            6 => (0.0, APART),
             state => (anew[j], ANEW[usize::from(state) - 1]),
         };
         let precision = &models.likelihood.q
@@ -523,12 +570,14 @@ mod tests {
     fn a_change_of_one_column_is_the_model_made_from_nothing() {
         for seed in 0..20u8 {
             let (whole, anew) = problem(4, seed.into());
-            let models = Models::new(&whole, &anew, 0.3);
-            let named = Named { moved: seed % 5, states: vec![0, seed % 6, 2, seed % 2] };
+            let models = Models::new(&whole, &anew, PAST);
+            let moved = seed % 5;
+            let ways = if moved == 0 { 6 } else { 5 };
+            let named = Named { moved, states: vec![0, seed % (ways + 1), 2, seed % 2] };
             let (start, covariance) = models.start(named, 0).unwrap();
             let mut found = Vec::new();
             models.neighbours(std::slice::from_ref(&start), 0, f64::NEG_INFINITY, &mut found);
-            assert_eq!(found.len(), 3 * 5 + 1);
+            assert_eq!(found.len(), 3 * usize::from(ways) + 1);
             for neighbour in &found {
                 let moved =
                     models.moved(std::slice::from_ref(&start), std::slice::from_ref(&covariance), neighbour);
@@ -543,21 +592,15 @@ mod tests {
     fn the_beam_finds_what_enumeration_finds() {
         for seed in 0..10 {
             let (whole, anew) = problem(3, seed);
-            let models = Models::new(&whole, &anew, 0.3);
-            let mut all = Vec::new();
-            for moved in 0..5 {
-                for place in 0..6 * 6 * 2 {
-                    let named = Named { moved, states: vec![place % 6, place / 6 % 6, place / 36] };
-                    all.push(plain(&models, &anew, &named));
-                }
-            }
+            let models = Models::new(&whole, &anew, PAST);
+            let all: Vec<_> = every(PAST).iter().map(|named| plain(&models, &anew, named)).collect();
             let peak = all.iter().map(|(weight, _)| *weight).fold(f64::NEG_INFINITY, f64::max);
             let total: f64 = all.iter().map(|(weight, _)| (weight - peak).exp()).sum();
             let mean = all
                 .iter()
                 .fold(Vector::zeros(3), |sum, (weight, mean)| sum + mean * ((weight - peak).exp() / total));
             // As wide as there are models, and as wide as it is.
-            for (width, tolerance) in [(360, 1e-4), (WIDTH, 0.1)] {
+            for (width, tolerance) in [(386, 1e-4), (WIDTH, 0.1)] {
                 let averaged = models.average_of(width, None).unwrap();
                 assert!(
                     (averaged.mean - &mean).amax() < tolerance * (1.0 + mean.amax()),
@@ -572,14 +615,11 @@ mod tests {
     #[test]
     fn prior_probabilities_of_all_models_sum_to_one() {
         let (whole, anew) = problem(3, 0);
-        let models = Models::new(&whole, &anew, 0.3);
-        let mut total = 0.0;
-        for moved in 0..5 {
-            for place in 0..6 * 6 * 2 {
-                let named = Named { moved, states: vec![place % 6, place / 6 % 6, place / 36] };
-                total += models.log_prior(&named).exp();
-            }
+        for (past, count) in [(PAST, 386), (Past::LOGS, 386), (Past::OWN, 360)] {
+            let models = Models::new(&whole, &anew, past);
+            let all: Vec<_> = every(past).iter().map(|named| models.log_prior(named).exp()).collect();
+            assert_eq!(all.len(), count);
+            assert!((all.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         }
-        assert!((total - 1.0).abs() < 1e-12);
     }
 }

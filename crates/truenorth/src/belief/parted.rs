@@ -462,7 +462,7 @@ impl Belief {
             Arrow::new((logged, logged_variance, known), (&live, self.variance), scale, ratio)?;
         let unit = scale.sqrt();
         let anew: Vec<f64> = known.estimate.iter().map(|value| -value / unit).chain([0.0]).collect();
-        let drifted = Models::new(&arrow, &anew, self.still()).average(self.heaviest.as_ref())?;
+        let drifted = Models::new(&arrow, &anew, self.past()).average(self.heaviest.as_ref())?;
         let alone = Regression::new(&live, self.variance, scale)?;
         let evidence = alone.log_evidence - unmoved;
         self.void = (1.0 + (1.0 - VOID) / VOID * (drifted.log_evidence - evidence).exp()).recip();

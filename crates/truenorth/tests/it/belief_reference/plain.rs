@@ -9,12 +9,14 @@ use crate::support::{Matrix, Vector};
 /// Features and reward.
 pub(super) type Row = (Vec<f64>, f64);
 
-/// Deviations of what was moved and of what was drawn anew, and the models that are averaged.
 const LARGEST_INDEX: &str = "plays the largest ucb, wider for what was long left alone";
 pub(super) const LIVE_FAVOURITE: &str = "asks live data alone, lest the logs hide the best action";
 
+/// Deviations of what was moved, of what was drawn anew, and of what was moved apart from the others; and the models that are
+/// averaged.
 const MOVED: [f64; 5] = [0.002, 0.1, 0.3, 1.0, 3.0];
 const ANEW: [f64; 5] = [0.1, 0.3, 1.0, 3.0, 10.0];
+const APART: f64 = 0.1;
 const MODELS: usize = 16;
 
 #[derive(Clone)]
@@ -173,16 +175,22 @@ impl Gaussian {
     }
 }
 
-/// Prior probability of a model with these states: the share of columns that were drawn anew has Jeffreys' prior, and the five
-/// deviations of all but the last column are alike.
-fn prior(states: &[usize]) -> f64 {
-    let drawn = |states: &[usize]| states.iter().filter(|&&state| state > 0).count();
-    let (columns, sizes) = (states.len(), drawn(&states[..states.len() - 1]));
-    let drawn = drawn(states);
+/// States of a column that has changed by itself: it was drawn anew, or has moved where the others have not.
+fn ways(moved: usize) -> usize {
+    if moved == 0 { 6 } else { 5 }
+}
+
+/// Prior probability of a model with these states: the share of columns that have changed by themselves has Jeffreys' prior,
+/// and the ways in which all but the last column may do so are alike.
+fn prior(moved: usize, states: &[usize]) -> f64 {
+    let changed = |states: &[usize]| states.iter().filter(|&&state| state > 0).count();
+    let (columns, but_last) = (states.len(), changed(&states[..states.len() - 1]));
+    let changed = changed(states);
     // Γ(k + ½) Γ(m - k + ½) / (Γ(½)² m!)
     let rising = |count: usize| (0..count).map(|k| k as f64 + 0.5).product::<f64>();
     let factorial: f64 = (1..=columns).map(|k| k as f64).product();
-    rising(drawn) * rising(columns - drawn) / factorial / 5f64.powi(i32::try_from(sizes).unwrap()) / 5.0
+    let ways = (ways(moved) as f64).powi(i32::try_from(but_last).unwrap());
+    rising(changed) * rising(columns - changed) / factorial / ways / MOVED.len() as f64
 }
 
 /// A model: the deviation of what was moved, the state of each column (0 if it was moved), and what they make of live truth.
@@ -203,6 +211,7 @@ impl Model {
         let part = |j: usize| match states[j] {
             0 => (0.0, MOVED[moved]),
             _ if j == last => (0.0, 1.0),
+            6 => (0.0, APART),
             state => (-logs.mean[j] / unit, ANEW[state - 1]),
         };
         let spread = diagonal((0..=last).map(|j| part(j).1.powi(2)));
@@ -210,7 +219,7 @@ impl Model {
             mean: &logs.mean + &columns * Vector::from_fn(last + 1, |j, _| part(j).0),
             covariance: &logs.covariance + &columns * spread * columns.transpose(),
         };
-        let prior = prior(&states);
+        let prior = prior(moved, &states);
         let (evidence, belief) = before.after(data.0, data.1);
         Self { moved, states, prior, log_weight: prior.ln() + evidence, belief }
     }
@@ -223,12 +232,14 @@ impl Model {
 
 /// All models, the heaviest first.
 fn models(logs: &Gaussian, unit: f64, data: (&Matrix, &Vector)) -> Vec<Model> {
-    let mut all = vec![Vec::new()];
-    for states in logs.mean.iter().map(|_| 6).chain([2]) {
-        let longer = |state: usize| all.iter().map(move |names| [&names[..], &[state]].concat());
-        all = (0..states).flat_map(longer).collect::<Vec<Vec<usize>>>();
-    }
-    let of = |moved| all.iter().map(move |states| Model::new(moved, states.clone(), logs, unit, data));
+    let of = |moved: usize| {
+        let mut names = vec![Vec::new()];
+        for states in logs.mean.iter().map(|_| ways(moved) + 1).chain([2]) {
+            let longer = |state: usize| names.iter().map(move |names| [&names[..], &[state]].concat());
+            names = (0..states).flat_map(longer).collect::<Vec<Vec<usize>>>();
+        }
+        names.into_iter().map(move |states| Model::new(moved, states, logs, unit, data))
+    };
     let mut all: Vec<_> = (0..MOVED.len()).flat_map(of).collect();
     all.sort_by(|a, b| b.log_weight.total_cmp(&a.log_weight));
     all
