@@ -23,6 +23,7 @@ pub struct Told {
     pub half_life: Option<f64>,
     pub seed: Option<u64>,
     pub certificate: Option<Certificate>,
+    pub fits_beside: Option<bool>,
 }
 
 impl Told {
@@ -43,7 +44,8 @@ impl Told {
             season,
             half_life,
             seed,
-            certificate
+            certificate,
+            fits_beside
         );
         settings
     }

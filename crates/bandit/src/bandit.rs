@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use truenorth::{Branch, Observation, Policy, RidgeStatistic, Row, Settings};
+use truenorth::{Branch, Fit, Fitted, Observation, Policy, RidgeStatistic, Row, Settings};
 use truenorth_features::{Encoder, Event, Feature, Joining, Recipe};
 
 use crate::error::{Error, Result, shown};
@@ -338,6 +338,21 @@ impl Bandit {
     /// Starts a new season: see [`Policy::renew`].
     pub fn renew(&mut self) -> Result<()> {
         Ok(self.policy.renew()?)
+    }
+
+    /// Whether a fit is due, in a bandit whose policy [fits beside](Settings::fits_beside) its decisions.
+    pub fn is_fit_due(&self) -> bool {
+        self.policy.is_fit_due()
+    }
+
+    /// The fit that is due: see [`Policy::begin_fit`].
+    pub fn begin_fit(&self) -> Option<Fit> {
+        self.policy.begin_fit()
+    }
+
+    /// Takes what a fit has found: see [`Policy::finish_fit`].
+    pub fn finish_fit(&mut self, fitted: truenorth::Result<Fitted>) -> Result<()> {
+        Ok(self.policy.finish_fit(fitted)?)
     }
 
     /// An id for the next decision: a hash of seed, round and content, and of how often that was taken already.

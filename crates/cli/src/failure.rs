@@ -20,6 +20,9 @@ pub(crate) enum Failure {
     /// Arguments that do not go together.
     #[error("{0}")]
     Call(String),
+    /// A service cannot be run, or its folder is not whole.
+    #[error("{0}")]
+    Service(String),
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(io::Error),
@@ -57,7 +60,8 @@ impl<E: Into<Error>> From<E> for Failure {
 impl Failure {
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Work(Error::Write { .. } | Error::Threads(_) | Error::Interrupted { .. })
+            Self::Service(_)
+            | Self::Work(Error::Write { .. } | Error::Threads(_) | Error::Interrupted { .. })
             | Self::Output(_)
             | Self::Drawing { .. } => 1,
             Self::Work(_) | Self::Logs(_) | Self::Call(_) => 2,

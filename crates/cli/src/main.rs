@@ -18,6 +18,7 @@ mod output;
 mod problem;
 mod replay;
 mod reproduce;
+mod serve;
 mod summarize;
 mod table;
 
@@ -113,6 +114,20 @@ enum Command {
         after_help = "Examples:\n  truenorth decide logs.tn --state bandit.tn\n  truenorth decide --model 'price + user:item' --policy truenorth-sampling\n  truenorth decide logs.tn --state bandit.tn --learn yesterday.csv < events.jsonl > answers.jsonl\n  truenorth decide --state bandit.tn --renew < /dev/null"
     )]
     Decide(decide::Arguments),
+    /// Serve decisions over HTTP, with a page: durable, in one folder of data
+    ///
+    /// An answered call survives a crash at any moment. docs/service.md has the calls.
+    #[command(
+        after_help = "Examples:\n  truenorth serve --data live\n  curl -X PUT -H 'content-type: application/json' -d '{\"model\":\"item:(1 + hour)\"}' http://127.0.0.1:8700/v1/bandits/news\n  TRUENORTH_TOKEN=secret truenorth serve --listen 0.0.0.0:8700 --data live"
+    )]
+    Serve(serve::Arguments),
+    /// Check the data folder of a service: fold its journal anew and compare
+    #[command(after_help = "Example:\n  truenorth verify live")]
+    Verify {
+        /// The folder
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Turn logs of any size into a small summary; also merges summaries
     ///
     /// Reads CSV, JSON Lines (both also as .gz), Parquet, Arrow, Vowpal Wabbit text, JSON and dsjson, Open
@@ -158,6 +173,8 @@ fn run(cli: &Cli, output: &mut impl io::Write) -> Result<(), Failure> {
         Command::Replay { problem } => return replay::run(problem, output),
         Command::Encode(arguments) => return encode::run(arguments, output),
         Command::Decide(arguments) => return decide::run(arguments, output),
+        Command::Serve(arguments) => return serve::run(arguments, output),
+        Command::Verify { folder } => serve::verify(folder)?,
         Command::Reproduce(arguments) => reproduce::run(arguments)?,
         Command::Simulate { file, runs, work } => {
             reproduce::run_figures(&[truenorth_app::experiment::read(file, *runs)?], work)?

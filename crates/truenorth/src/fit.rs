@@ -42,6 +42,8 @@ pub struct Fitted {
     belief: Belief,
     /// Nothing where a matrix was singular by rounding.
     found: Option<(Known, Option<Known>)>,
+    /// Rewards when it became due.
+    rewards: u64,
 }
 
 /// What a fit is made from, as it was when it became due.
@@ -108,8 +110,8 @@ impl Fit {
     pub fn run(self) -> Result<Fitted> {
         let Asked { mut belief, data, rewards } = self.asked;
         match Posterior::fitted(&mut belief, &self.given, &data, rewards) {
-            Ok(found) => Ok(Fitted { belief, found: Some(found) }),
-            Err(error) if error.is_singular() => Ok(Fitted { belief, found: None }),
+            Ok(found) => Ok(Fitted { belief, found: Some(found), rewards }),
+            Err(error) if error.is_singular() => Ok(Fitted { belief, found: None, rewards }),
             Err(error) => Err(error),
         }
     }
@@ -124,6 +126,11 @@ impl Policy {
         Some(Fit { given: Arc::clone(&self.given), asked })
     }
 
+    /// Whether a fit is due and has not come back.
+    pub fn is_fit_due(&self) -> bool {
+        matches!(&self.family, Family::Posterior(policy) if policy.waiting.is_some())
+    }
+
     /// Takes what a fit has found, and learns again what came since it was due. O(d²) for each reward since.
     ///
     /// The state is a function of the calls in their order. Whoever wants it to be one of the rewards alone, so that a journal of
@@ -132,11 +139,14 @@ impl Policy {
     pub fn finish_fit(&mut self, fitted: Result<Fitted>) -> Result<()> {
         let dimension = self.dimension();
         let Family::Posterior(policy) = &mut self.family else { return Ok(()) };
-        let Some(Waiting { since, .. }) = policy.waiting.take() else {
+        let Some(waiting) = &policy.waiting else {
             return Err(check::incompatible("`finish_fit`", "a policy without a fit that is due"));
         };
-        let Fitted { belief, found } = fitted?;
-        check::length("what the fit has found", dimension, belief.dimension())?;
+        let Fitted { belief, found, rewards } = fitted?;
+        if belief.dimension() != dimension || rewards != waiting.asked.rewards {
+            return Err(check::incompatible("what this fit has found", "the fit that is due"));
+        }
+        let since = policy.waiting.take().map_or_else(Vec::new, |waiting| waiting.since);
         if let Some(current) = &mut policy.belief {
             current.take(belief, found.is_some());
         }

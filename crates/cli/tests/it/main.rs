@@ -10,5 +10,7 @@ mod experiment_file;
 mod golden;
 mod messages;
 mod reproduce;
+#[cfg(unix)]
+mod serve;
 mod summarize;
 mod support;

@@ -1,0 +1,17 @@
+//! `truenorth serve`: bandits over HTTP, in one process with one folder of data.
+//!
+//! What is accepted is in the [journal](store) before it is answered, and the state is a fold of the journal: after a crash at any
+//! moment every acknowledged decision and reward is there, once, and the next decisions are what they would have been.
+
+mod api;
+mod engine;
+mod hosted;
+mod http;
+mod personalizer;
+mod spec;
+mod store;
+mod verify;
+
+pub use http::{Listening, Options, serve};
+pub use store::StoreError;
+pub use verify::{Verified, verify};

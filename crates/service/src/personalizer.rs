@@ -1,0 +1,120 @@
+//! The calls of the retired Personalizer service, so that its client libraries need another endpoint and nothing else.
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse as _;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::api::{Asked, Paid, Refused};
+use crate::engine::{Answer, Call};
+use crate::http::{Answered, Shared, body, json_text, only, parse};
+
+/// Bytes that a call may have.
+const LARGEST: usize = 4 << 20;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Rank {
+    #[serde(default)]
+    context_features: Vec<Value>,
+    actions: Vec<RankAction>,
+    #[serde(default)]
+    excluded_actions: Vec<String>,
+    event_id: Option<String>,
+    #[serde(default)]
+    defer_activation: bool,
+}
+
+#[derive(Deserialize)]
+struct RankAction {
+    id: String,
+    #[serde(default)]
+    features: Vec<Value>,
+}
+
+/// A list of objects as one, later ones over earlier ones.
+fn merged(features: &[Value]) -> Value {
+    let objects = features.iter().filter_map(Value::as_object);
+    Value::Object(objects.flat_map(|object| object.iter().map(|(key, value)| (key.clone(), value.clone()))).collect::<Map<_, _>>())
+}
+
+pub(crate) async fn rank(
+    State(service): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    content: Body,
+) -> Answered {
+    let text = body(&headers, content, LARGEST).await?;
+    let rank: Rank = parse(&text)?;
+    let offered: Vec<&RankAction> =
+        rank.actions.iter().filter(|action| !rank.excluded_actions.contains(&action.id)).collect();
+    if offered.is_empty() {
+        return Err(Refused::invalid("there is no action that is not excluded"));
+    }
+    let actions: Vec<Value> =
+        offered.iter().map(|action| json!({"id": action.id, "features": merged(&action.features)})).collect();
+    let raw = |value: &Value| {
+        serde_json::value::RawValue::from_string(value.to_string())
+            .map_err(|error| Refused::invalid(error.to_string()))
+    };
+    let asked = Asked {
+        context: Some(raw(&merged(&rank.context_features))?),
+        actions: raw(&json!(actions))?,
+        id: rank.event_id,
+        played: None,
+        deferred: rank.defer_activation,
+    };
+    let decided = only(service.decided(&name, vec![asked]).await?)?;
+    let others = (offered.len() - 1).max(1) as f64;
+    // The chosen one comes first and the others follow in their order; those that were excluded keep their places.
+    let mut order = offered.iter().map(|action| &action.id).filter(|id| **id != decided.action);
+    let mut first = Some(&decided.action);
+    let ranking: Vec<Value> = rank
+        .actions
+        .iter()
+        .map(|action| {
+            if rank.excluded_actions.contains(&action.id) {
+                return json!({"id": action.id, "probability": 0.0});
+            }
+            let probability = if first.is_some() { decided.propensity } else { (1.0 - decided.propensity) / others };
+            let id = first.take().or_else(|| order.next());
+            json!({"id": id, "probability": probability})
+        })
+        .collect();
+    let answer = json!({"ranking": ranking, "eventId": decided.decision_id, "rewardActionId": decided.action});
+    Ok((StatusCode::CREATED, json_text(answer.to_string())).into_response())
+}
+
+#[derive(Deserialize)]
+struct Reward {
+    value: f64,
+}
+
+pub(crate) async fn reward(
+    State(service): State<Shared>,
+    Path((name, event)): Path<(String, String)>,
+    headers: HeaderMap,
+    content: Body,
+) -> Answered {
+    let text = body(&headers, content, LARGEST).await?;
+    let Reward { value } = parse(&text)?;
+    only(service.paid(&name, vec![Paid { decision_id: event, reward: value, played: None }]).await?)?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+pub(crate) async fn activate(
+    State(service): State<Shared>,
+    Path((name, event)): Path<(String, String)>,
+) -> Answered {
+    service.engine.call(&name, Call::Activate(event)).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+pub(crate) async fn status(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
+    match service.engine.call(&name, Call::View).await? {
+        Answer::View(view) => Ok(json_text(json!({"name": view.name, "mode": view.mode.name()}).to_string())),
+        _ => Err(Refused::unavailable("an answer to another call")),
+    }
+}

@@ -1,0 +1,176 @@
+//! What a bandit is made from, as callers say it.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+use truenorth::{Certificate, Preset};
+use truenorth_app::bandit::{self, Told};
+use truenorth_bandit::{Bandit, Limits, Parts};
+use truenorth_features::Feature;
+use truenorth_logs::Summary;
+
+use crate::api::Refused;
+
+/// Body of `PUT /v1/bandits/{name}`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Spec {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) policy: Option<String>,
+    /// Actions are lists of so many numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dimension: Option<usize>,
+    /// Actions are lists of numbers with these names, or have fields of these names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) features: Option<Vec<String>>,
+    /// A formula over raw fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    /// A summary file, as base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) summary: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) noise: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) norm_bound: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) delta: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) horizon: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exploration_scale: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) discount: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) season: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) half_life: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) certificate: Option<CertificateSpec>,
+    /// Seconds after which a decision without a reward gets the default one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reward_timeout_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) default_reward: Option<f64>,
+    /// Decisions that may wait for their rewards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) open: Option<usize>,
+    #[serde(skip_serializing_if = "Mode::is_live")]
+    pub(crate) mode: Mode,
+}
+
+/// How far the logs may have drifted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CertificateSpec {
+    matrix: Vec<Vec<f64>>,
+    rho: f64,
+}
+
+/// Who decides, and whether anything is learned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Mode {
+    /// The bandit decides and learns.
+    #[default]
+    Live,
+    /// The caller's own choice is played and learned; the bandit's is recorded beside it.
+    Shadow,
+    /// The bandit decides and learns nothing.
+    Frozen,
+}
+
+impl Mode {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+    fn is_live(&self) -> bool {
+        *self == Self::Live
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Shadow => "shadow",
+            Self::Frozen => "frozen",
+        }
+    }
+}
+
+fn wrong(message: impl fmt::Display) -> Refused {
+    Refused::invalid(message.to_string())
+}
+
+impl Spec {
+    /// Names of the numbers that an action is a list of, if it is one.
+    pub(crate) fn names(&self) -> Option<Vec<String>> {
+        let counted = |count: usize| (0..count).map(|i| format!("f{i}")).collect();
+        self.features.clone().or_else(|| self.dimension.map(counted))
+    }
+
+    /// Makes the bandit.
+    pub(crate) fn bandit(&self) -> Result<Bandit, Refused> {
+        let ways = [self.names().is_some(), self.model.is_some(), self.summary.is_some()];
+        if ways.iter().filter(|way| **way).count() != 1 {
+            return Err(wrong("a bandit is made from one of `dimension`, `features`, `model` and `summary`"));
+        }
+        if let Some(count) = self.names().map(|names| names.len())
+            && !(1..=MOST_FEATURES).contains(&count)
+        {
+            return Err(wrong(format!("a bandit has 1 to {MOST_FEATURES} features, not {count}")));
+        }
+        for (name, value) in [("reward_timeout_s", self.reward_timeout_s), ("default_reward", self.default_reward)] {
+            if let Some(value) = value.filter(|value| !(value.abs() <= 1e50)) {
+                return Err(wrong(format!("`{name}` is {value}, but must be a number of at most 1e50")));
+            }
+        }
+        if self.default_reward.is_some() && self.reward_timeout_s.is_none() {
+            return Err(wrong("`default_reward` needs `reward_timeout_s`, after which it is given"));
+        }
+        let mut parts = match (&self.summary, &self.model, self.names()) {
+            (Some(summary), ..) => {
+                let bytes = STANDARD.decode(summary).map_err(|error| wrong(format!("`summary` is not base64: {error}")))?;
+                let summary = Summary::from_bytes(&bytes).map_err(|problem| wrong(format!("`summary`: {problem}")))?;
+                bandit::parts(&summary).map_err(wrong)?
+            }
+            (_, Some(model), _) => Parts::without_logs(model)?,
+            (.., Some(names)) => {
+                let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                let features = names.iter().map(|name| Feature::new(name.clone())).collect();
+                Parts { features, ..Parts::without_logs(&format!("0 + {}", quoted.join(" + ")))? }
+            }
+            _ => unreachable!("one of the ways was taken"),
+        };
+        if let Some(open) = self.open {
+            parts.limits = Limits { open, ..parts.limits };
+        }
+        bandit::new(parts, self.told()?).map_err(wrong)
+    }
+
+    fn told(&self) -> Result<Told, Refused> {
+        let policy = self.policy.as_deref().map(str::parse::<Preset>).transpose().map_err(wrong)?;
+        let certificate = self.certificate.as_ref().map(|told| {
+            let matrix: Vec<f64> = told.matrix.iter().flatten().copied().collect();
+            Certificate::from_matrix(&matrix, told.rho)
+        });
+        Ok(Told {
+            policy,
+            noise: self.noise,
+            norm_bound: self.norm_bound,
+            delta: self.delta,
+            horizon: self.horizon,
+            exploration_scale: self.exploration_scale,
+            discount: self.discount,
+            season: self.season,
+            half_life: self.half_life,
+            seed: self.seed,
+            certificate: certificate.transpose().map_err(wrong)?,
+            fits_beside: Some(true),
+        })
+    }
+}
+
+/// Numbers that an action may be a list of.
+const MOST_FEATURES: usize = 10_000;
