@@ -62,12 +62,7 @@ impl Offer {
     }
 
     /// Another arm, where there is one.
-    fn alone(
-        &mut self,
-        arm: usize,
-        contexts: Contexts<'_>,
-        place: usize,
-    ) -> truenorth::Result<Actions<'_>> {
+    fn alone(&mut self, arm: usize, contexts: Contexts<'_>, place: usize) -> truenorth::Result<Actions<'_>> {
         let width = self.columns.len();
         self.columns.clear();
         self.columns.extend(arm * width..(arm + 1) * width);

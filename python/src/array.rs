@@ -82,10 +82,11 @@ static CONTIGUOUS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 /// Whether it is a matrix of SciPy that holds only what is not 0, or passes for one.
 pub(crate) fn is_sparse(value: &Bound<'_, PyAny>) -> bool {
     let has = |name: &str| value.hasattr(name).unwrap_or(false);
-    !value.is_instance_of::<PyUntypedArray>() && (has("tocsr") || has("indptr") && has("indices") && has("data"))
+    !value.is_instance_of::<PyUntypedArray>()
+        && (has("tocsr") || has("indptr") && has("indices") && has("data"))
 }
 
-fn check_size(name: &str, shape: &[usize]) -> PyResult<()> {
+pub(crate) fn check_size(name: &str, shape: &[usize]) -> PyResult<()> {
     let size = shape.iter().try_fold(1, |size: usize, &axis| size.checked_mul(axis));
     if size.is_some_and(|size| size <= MOST) {
         return Ok(());

@@ -147,7 +147,7 @@ impl Choice {
         let Decision { round, layer } = decision_of(decision)?;
         let axes = [Axis::Any("d")];
         let (values, columns, dimension) = if is_sparse(features) {
-            let Compressed { columns, values, width, .. } = Compressed::of("features", features, axes)?;
+            let Compressed { columns, values, width, .. } = Compressed::of("features", features, axes, true)?;
             (values.into(), Some(columns.into()), width)
         } else {
             let numbers = Numbers::of("features", features, axes)?;
@@ -211,10 +211,13 @@ impl Choice {
             fields.set_item(name, slf.getattr(name)?)?;
         }
         let Self { columns, values, dimension, .. } = slf.get();
-        fields.set_item("features", match columns {
-            None => PyArray1::from_slice(py, values).into_any(),
-            Some(columns) => Compressed::one(columns, values, *dimension).plain(py)?,
-        })?;
+        fields.set_item(
+            "features",
+            match columns {
+                None => PyArray1::from_slice(py, values).into_any(),
+                Some(columns) => Compressed::one(columns, values, *dimension).plain(py)?,
+            },
+        )?;
         let Decision { round, layer } = slf.get().place();
         fields.set_item("decision", (round, layer))?;
         let restore = py.import("truenorth._decisions")?.getattr("_choice")?;

@@ -97,6 +97,7 @@ pub(crate) struct Policy {
     pub(crate) inner: Mutex<truenorth::Policy>,
     /// That of the policy, which is behind the lock and may grow.
     dimension: AtomicUsize,
+    pub(crate) sparse: bool,
     /// Names of the features, if they have any.
     names: Mutex<Option<Arc<[String]>>>,
 }
@@ -104,7 +105,8 @@ pub(crate) struct Policy {
 impl Policy {
     pub(crate) fn of(inner: truenorth::Policy, names: Option<Vec<String>>) -> Self {
         let dimension = AtomicUsize::new(inner.dimension());
-        Self { dimension, inner: Mutex::new(inner), names: Mutex::new(names.map(Into::into)) }
+        let sparse = inner.is_sparse();
+        Self { dimension, sparse, inner: Mutex::new(inner), names: Mutex::new(names.map(Into::into)) }
     }
 
     pub(crate) fn dimension(&self) -> usize {
@@ -132,7 +134,7 @@ impl Policy {
         axes: [Axis; N],
     ) -> PyResult<Rows<'py>> {
         if is_sparse(value) {
-            return Compressed::of(name, value, axes).map(Rows::Sparse);
+            return Compressed::of(name, value, axes, !self.sparse).map(Rows::Sparse);
         }
         Ok(Rows::Whole { numbers: self.numbers(name, value, axes)?, width: self.dimension() })
     }
@@ -465,7 +467,7 @@ impl Policy {
     #[pyo3(signature = (dimension, names=None))]
     fn grow(&self, py: Python<'_>, dimension: usize, names: Option<Vec<String>>) -> Result<()> {
         let mut policy = self.lock(py);
-        Self::check_dimension(dimension, policy.is_sparse())?;
+        Self::check_dimension(dimension, self.sparse)?;
         let before = policy.dimension();
         let more = dimension.saturating_sub(before);
         let known = self.names();
@@ -531,8 +533,9 @@ impl Policy {
         let rows = rows.view();
         let rewards = Numbers::of("y", y, [Axis::Exactly(rows.count())])?;
         let rewards = rewards.slice();
-        policy
-            .through(slf.py(), rewards.len(), |policy, place| policy.learn_row(rows.row(place), rewards[place]))?;
+        policy.through(slf.py(), rewards.len(), |policy, place| {
+            policy.learn_row(rows.row(place), rewards[place])
+        })?;
         Ok(slf.clone())
     }
 

@@ -18,7 +18,7 @@ impl Policy {
     /// The actions of many rounds: an array of three axes, or a list of sparse matrices.
     pub(crate) fn rounds<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Rounds<'py>> {
         let width = self.dimension();
-        if let Some(rounds) = sparse_rounds(value, width)? {
+        if let Some(rounds) = sparse_rounds(value, width, !self.sparse)? {
             return Ok(Rounds::Sparse(rounds));
         }
         let axes = [Axis::Any("n"), Axis::Any("K"), Axis::Exactly(width)];

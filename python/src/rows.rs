@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use truenorth::{Actions, Row};
 
-use crate::array::{Axis, Numbers, check_shape, is_sparse, python};
+use crate::array::{Axis, Numbers, check_shape, check_size, is_sparse, python};
 
 /// The rows of a matrix.
 pub(crate) enum Rows<'py> {
@@ -111,11 +111,13 @@ impl Rounds<'_> {
 
 impl Compressed {
     /// From a matrix of SciPy or what has its attributes; of one dimension, it is one row. Columns in another order are
-    /// sorted, and values that share one are added, which is what they mean.
+    /// sorted, and values that share one are added, which is what they mean. Rows that will be `filled` up are to fit into
+    /// memory then.
     pub(crate) fn of<const N: usize>(
         name: &str,
         value: &Bound<'_, PyAny>,
         axes: [Axis; N],
+        filled: bool,
     ) -> PyResult<Self> {
         let shape: Vec<usize> = value.getattr("shape")?.extract()?;
         // One row of a matrix is a matrix in SciPy.
@@ -124,6 +126,7 @@ impl Compressed {
             ([Axis::Any(_)], [1, _]) => {}
             _ => check_shape(name, &shape, axes)?,
         }
+        check_size(name, if filled { &shape } else { &shape[..1] })?;
         let width = shape.last().copied().unwrap_or(0);
         let format = value.getattr("format").ok().and_then(|format| format.extract::<String>().ok());
         let rows = value.hasattr("indptr")? && format.is_none_or(|format| format == "csr");
@@ -133,7 +136,10 @@ impl Compressed {
         let data = Numbers::of(name, &numbers("data")?, [Axis::Any("n")])?;
         let count = if shape.len() == 1 { 1 } else { shape[0] };
         let last = starts.last().copied().unwrap_or(0);
-        if starts.len() != count + 1 || starts[0] != 0 || !starts.is_sorted() || last > columns.len().min(data.slice().len())
+        if starts.len() != count + 1
+            || starts[0] != 0
+            || !starts.is_sorted()
+            || last > columns.len().min(data.slice().len())
         {
             return Err(PyValueError::new_err(format!(
                 "{name} is no matrix of compressed rows: its `indptr`, `indices` and `data` do not fit together"
@@ -210,7 +216,8 @@ impl Compressed {
     pub(crate) fn plain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let whole = |numbers: &[usize]| PyArray1::from_iter(py, numbers.iter().map(|&number| number as i64));
         let shape = (self.starts.len().saturating_sub(1), self.width);
-        let parts = (PyArray1::from_slice(py, &self.values), whole(&self.columns), whole(&self.starts), shape);
+        let parts =
+            (PyArray1::from_slice(py, &self.values), whole(&self.columns), whole(&self.starts), shape);
         python(py, "truenorth._decisions", "_Compressed", parts)
     }
 }
@@ -229,7 +236,11 @@ fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
 }
 
 /// The actions of rounds that are a list of sparse matrices, if they are.
-pub(crate) fn sparse_rounds(value: &Bound<'_, PyAny>, width: usize) -> PyResult<Option<Vec<Compressed>>> {
+pub(crate) fn sparse_rounds(
+    value: &Bound<'_, PyAny>,
+    width: usize,
+    filled: bool,
+) -> PyResult<Option<Vec<Compressed>>> {
     let listed = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
     if !listed || value.len()? == 0 || !is_sparse(&value.get_item(0)?) {
         return Ok(None);
@@ -238,10 +249,12 @@ pub(crate) fn sparse_rounds(value: &Bound<'_, PyAny>, width: usize) -> PyResult<
     let round = |(place, round): (usize, PyResult<Bound<'_, PyAny>>)| {
         let (name, round) = (format!("X[{place}]"), round?);
         if is_sparse(&round) {
-            return Compressed::of(&name, &round, axes);
+            return Compressed::of(&name, &round, axes, filled);
         }
         let found = round.get_type();
-        Err(PyValueError::new_err(format!("{name} must be a sparse matrix like the first round, but is {found}")))
+        Err(PyValueError::new_err(format!(
+            "{name} must be a sparse matrix like the first round, but is {found}"
+        )))
     };
     value.try_iter()?.enumerate().map(round).collect::<PyResult<_>>().map(Some)
 }

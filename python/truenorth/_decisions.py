@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -243,10 +244,10 @@ class _Compressed(NamedTuple):
 def _compressed(found: _Compressed) -> Any:
     """The same for users, as SciPy's own where that is installed."""
     try:
-        from scipy.sparse import csr_array
+        sparse = import_module("scipy.sparse")
     except ImportError:
         return found
-    return csr_array((found.data, found.indices, found.indptr), shape=found.shape)
+    return sparse.csr_array((found.data, found.indices, found.indptr), shape=found.shape)
 
 
 def _choice(attributes: dict[str, Any]) -> Choice:
