@@ -41,7 +41,7 @@ impl<'py> Numbers<'py> {
     #[cold]
     fn converted<const N: usize>(name: &str, value: &Bound<'py, PyAny>, axes: [Axis; N]) -> PyResult<Self> {
         let py = value.py();
-        let array = if is_sparse(value) {
+        let array = if is_sparse(value) && value.hasattr("toarray")? {
             let shape: Vec<usize> = value.getattr("shape")?.extract()?;
             check_shape(name, &shape, axes)?;
             check_size(name, &shape)?;
