@@ -72,8 +72,9 @@ def version(package: str) -> str | None:
 
 
 def build() -> None:
-    """The library's example and the command line."""
-    for what in (["-p", "truenorth", "--example", "peers"], ["-p", "truenorth-cli"]):
+    """The library's examples and the command line."""
+    examples = ["-p", "truenorth", "--example", "peers", "--example", "sparse"]
+    for what in (examples, ["-p", "truenorth-cli"]):
         subprocess.run(["cargo", "build", "--release", "--quiet", *what], cwd=ROOT, check=True)
 
 
@@ -266,6 +267,7 @@ def main() -> None:
     parser.add_argument("--points", nargs="+", type=point, metavar="KxD", help="other points, such as 5x5 1000x500")
     parser.add_argument("--report-only", action="store_true", help="table and figures from what --out holds")
     parser.add_argument("--self-test", action="store_true", help="check the harness instead of measuring")
+    parser.add_argument("--arms", action="store_true", help="own coefficients for each arm, and hashed, instead")
     parser.add_argument("--growth", action="store_true", help="how our own cost grows, instead of the peers")
     arguments = parser.parse_args()
     environment(arguments.venv)
@@ -287,6 +289,11 @@ def main() -> None:
         import growth
 
         growth.run(TARGET / "examples" / "peers", arguments.out.parent, processor(), arguments.seed)
+        return
+    if arguments.arms:
+        import arms
+
+        arms.run(TARGET / "examples", about(core, arguments), arguments, answer, summary)
         return
     results = {"about": about(core, arguments), "points": []}
     for package, number in results["about"]["packages"].items():

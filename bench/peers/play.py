@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rounds import Rounds, record
-from systems import SYSTEMS, System
+from systems import ARM_SYSTEMS, SYSTEMS, System
 
 FEW = 5  # rounds of the warm-up, and least number of timed ones
 BLOCKS = 20  # of a repetition, at least, if there are so many rounds
@@ -79,7 +79,7 @@ def measure(kind: type[System], rounds: Rounds, budget: float) -> dict[str, Any]
 
 def main() -> None:
     name, path, budget = sys.argv[1:]
-    kind = SYSTEMS[name]
+    kind = (SYSTEMS | ARM_SYSTEMS)[name]
     rounds = Rounds.read(Path(path))
     try:
         tiny = record(2, 2, seed=1, count=2)

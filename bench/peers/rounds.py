@@ -28,7 +28,8 @@ class Rounds:
     features: Array
     rewards: dict[str, Array]  # by world
     log_features: Array
-    log_rewards: Array
+    log_rewards: Array  # of the shared world
+    log_rewards_of_arms: Array  # of the disjoint one, whose arms follow each other in the logs
     means: dict[str, Array]  # without noise; not in the file
 
     @property
@@ -36,8 +37,9 @@ class Rounds:
         return self.features.shape
 
     def write(self, path: Path) -> None:
-        """Numbers of 64 bits: n, K, d, LOGGED as integers; features, rewards, logs; rewards of the disjoint world."""
+        """Numbers of 64 bits: n, K, d, LOGGED as integers; features, rewards, logs; rewards of the disjoint world, and logged."""
         parts = [self.features, self.rewards["shared"], self.log_features, self.log_rewards, self.rewards["disjoint"]]
+        parts.append(self.log_rewards_of_arms)
         with open(path, "wb") as file:
             np.array([*self.shape, len(self.log_rewards)], "<u8").tofile(file)
             for part in parts:
@@ -48,12 +50,13 @@ class Rounds:
         numbers = np.fromfile(path, "<f8")
         count, actions, dimension, logged = numbers[:4].view("<u8").tolist()
         shapes = [(count, actions, dimension), (count, actions), (logged, dimension), (logged,), (count, actions)]
+        shapes.append((logged,))
         parts, start = [], 4
         for shape in shapes:
             parts.append(numbers[start : start + np.prod(shape)].reshape(shape))
             start += np.prod(shape)
-        features, shared, log_features, log_rewards, disjoint = parts
-        return Rounds(features, {"shared": shared, "disjoint": disjoint}, log_features, log_rewards, {})
+        features, shared, log_features, log_rewards, disjoint, of_arms = parts
+        return Rounds(features, {"shared": shared, "disjoint": disjoint}, log_features, log_rewards, of_arms, {})
 
 
 def directions(rng: np.random.Generator, *shape: int) -> Array:
@@ -76,7 +79,12 @@ def record(actions: int, dimension: int, seed: int, count: int | None = None) ->
     log_features = directions(rng, LOGGED, dimension)
     log_rewards = log_features @ logged + NOISE * rng.standard_normal(LOGGED)
     rewards = {world: mean + noise for world, mean in means.items()}
-    return Rounds(features, rewards, log_features, log_rewards, means)
+    # Two coefficients of every arm have changed places, too.
+    logged_arms = arms.copy()
+    logged_arms[:, :2] = arms[:, 1::-1]
+    of_arms = np.einsum("nd,nd->n", log_features, logged_arms[np.arange(LOGGED) % actions])
+    of_arms += NOISE * rng.standard_normal(LOGGED)
+    return Rounds(features, rewards, log_features, log_rewards, of_arms, means)
 
 
 def write_parquet(rounds: Rounds, online: Path, offline: Path, most_bytes: float = 90e6) -> int:

@@ -286,3 +286,64 @@ SYSTEMS: dict[str, type[System]] = {
     "River LinUCBDisjoint": River,
     "MABWiser LinUCB": MabWiser,
 }
+
+
+class TrueNorthMab(Disjoint):
+    """Our adapter with MABWiser's calls."""
+
+    package = "truenorth"
+    preset = "lin-ucb"
+
+    def __init__(self, rounds: Rounds) -> None:
+        super().__init__(rounds)
+        from truenorth.adapters import MAB
+
+        arms = list(range(self.actions))
+        self.mab = MAB(arms, self.preset, intercept=False, noise=NOISE, norm_bound=1.0)
+        if self.preset == "truenorth":
+            logged = [row % self.actions for row in range(len(rounds.log_features))]
+            self.mab.warm_start(logged, rounds.log_rewards_of_arms, rounds.log_features)
+        self.mab.partial_fit(arms, np.zeros(self.actions), np.zeros((self.actions, self.dimension)))
+
+    def prepare(self, features: Array) -> Array:
+        return features[:, :1].copy()
+
+    def round(self, context: Array, rewards: list[float]) -> int:
+        action = self.mab.predict(context)
+        self.mab.partial_fit([action], [rewards[action]], context)
+        return action
+
+
+class TrueNorthMabLogs(TrueNorthMab):
+    preset = "truenorth"
+
+
+class TrueNorthRiver(Disjoint):
+    """Our adapter with River's calls."""
+
+    package = "truenorth"
+
+    def __init__(self, rounds: Rounds) -> None:
+        super().__init__(rounds)
+        from truenorth.adapters import Bandit
+
+        names = list(range(self.dimension))
+        self.policy = Bandit("lin-ucb", features=names, intercept=False, noise=NOISE, norm_bound=1.0)
+        self.arms = list(range(self.actions))
+        self.policy.pull(self.arms, {})
+        for arm in self.arms:
+            self.policy.update(arm, dict.fromkeys(names, 0.0), 0.0)
+
+    prepare = River.prepare
+    round = River.round
+
+
+# Those with a model for each arm, for `--arms`.
+ARM_SYSTEMS: dict[str, type[System]] = {
+    "truenorth lin-ucb, MABWiser's calls": TrueNorthMab,
+    "truenorth with logs, MABWiser's calls": TrueNorthMabLogs,
+    "truenorth lin-ucb, River's calls": TrueNorthRiver,
+    "contextualbandits LinUCB": ContextualBandits,
+    "River LinUCBDisjoint": River,
+    "MABWiser LinUCB": MabWiser,
+}

@@ -1,6 +1,8 @@
 //! Arrays of Python as slices: without a copy where they are float64 in C order, with one otherwise.
 
-use numpy::{PyArrayDyn, PyArrayMethods as _, PyReadonlyArrayDyn, PyUntypedArrayMethods as _};
+use numpy::{
+    PyArrayDyn, PyArrayMethods as _, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods as _,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -39,7 +41,7 @@ impl<'py> Numbers<'py> {
     #[cold]
     fn converted<const N: usize>(name: &str, value: &Bound<'py, PyAny>, axes: [Axis; N]) -> PyResult<Self> {
         let py = value.py();
-        let array = if is_sparse(value) {
+        let array = if is_sparse(value) && value.hasattr("toarray")? {
             let shape: Vec<usize> = value.getattr("shape")?.extract()?;
             check_shape(name, &shape, axes)?;
             check_size(name, &shape)?;
@@ -77,13 +79,14 @@ static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CAN_CAST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CONTIGUOUS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Whether it is a matrix of SciPy that holds only what is not 0.
-fn is_sparse(value: &Bound<'_, PyAny>) -> bool {
-    let module = value.get_type().module();
-    module.is_ok_and(|module| module.to_str().is_ok_and(|module| module.starts_with("scipy.sparse")))
+/// Whether it is a matrix of SciPy that holds only what is not 0, or passes for one.
+pub(crate) fn is_sparse(value: &Bound<'_, PyAny>) -> bool {
+    let has = |name: &str| value.hasattr(name).unwrap_or(false);
+    !value.is_instance_of::<PyUntypedArray>()
+        && (has("tocsr") || has("indptr") && has("indices") && has("data"))
 }
 
-fn check_size(name: &str, shape: &[usize]) -> PyResult<()> {
+pub(crate) fn check_size(name: &str, shape: &[usize]) -> PyResult<()> {
     let size = shape.iter().try_fold(1, |size: usize, &axis| size.checked_mul(axis));
     if size.is_some_and(|size| size <= MOST) {
         return Ok(());
@@ -101,7 +104,7 @@ fn listed(axes: &[impl ToString]) -> String {
     }
 }
 
-fn check_shape<const N: usize>(name: &str, shape: &[usize], axes: [Axis; N]) -> PyResult<()> {
+pub(crate) fn check_shape<const N: usize>(name: &str, shape: &[usize], axes: [Axis; N]) -> PyResult<()> {
     let fits = |(&length, axis): (&usize, Axis)| match axis {
         Axis::Any(_) => true,
         Axis::Exactly(expected) => length == expected,

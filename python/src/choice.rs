@@ -5,9 +5,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use truenorth::{Actions, Branch, Decision};
+use truenorth::{Actions, Branch, Decision, Row};
 
-use crate::array::{Axis, Numbers};
+use crate::array::{Axis, Numbers, is_sparse};
+use crate::rows::Compressed;
 
 /// One decision: which action, how sure, and on whose word.
 ///
@@ -28,7 +29,9 @@ use crate::array::{Axis, Numbers};
 /// conflicts : int
 ///     Action-layer pairs of this round whose online and pooled intervals are disjoint.
 /// features : numpy.ndarray
-///     A copy of the chosen row.
+///     A copy of the chosen row, in full.
+/// columns : numpy.ndarray or None
+///     Where the row came from a sparse matrix, the columns that it has values in.
 #[pyclass(frozen, module = "truenorth", skip_from_py_object)]
 #[derive(PartialEq)]
 pub(crate) struct Choice {
@@ -52,12 +55,16 @@ pub(crate) struct Choice {
     round: u64,
     #[pyo3(get)]
     layer: u32,
-    pub(crate) features: Box<[f64]>,
+    values: Box<[f64]>,
+    /// The columns of the values, where not all are there.
+    columns: Option<Box<[usize]>>,
+    dimension: usize,
 }
 
 impl Choice {
     /// What was chosen of some actions.
     pub(crate) fn of(choice: truenorth::Choice, actions: &Actions<'_>) -> Self {
+        let row = actions.row(choice.action);
         Self {
             action: choice.action,
             ucb: choice.ucb,
@@ -69,7 +76,17 @@ impl Choice {
             conflicts: choice.conflicts,
             round: choice.decision.round,
             layer: choice.decision.layer,
-            features: actions.row(choice.action).values().into(),
+            values: row.values().into(),
+            columns: row.columns().map(Into::into),
+            dimension: actions.dimension(),
+        }
+    }
+
+    /// Features of the chosen action.
+    pub(crate) fn row(&self) -> Row<'_> {
+        match &self.columns {
+            None => Row::from(&*self.values),
+            Some(columns) => Row::sparse(columns, &self.values),
         }
     }
 
@@ -128,8 +145,29 @@ impl Choice {
     ) -> PyResult<Self> {
         let branch = branch_named(branch)?;
         let Decision { round, layer } = decision_of(decision)?;
-        let features = Numbers::of("features", features, [Axis::Any("d")])?.slice().into();
-        Ok(Self { action, ucb, lcb, mean, branch, propensity, candidates, conflicts, round, layer, features })
+        let axes = [Axis::Any("d")];
+        let (values, columns, dimension) = if is_sparse(features) {
+            let Compressed { columns, values, width, .. } = Compressed::of("features", features, axes, true)?;
+            (values.into(), Some(columns.into()), width)
+        } else {
+            let numbers = Numbers::of("features", features, axes)?;
+            (numbers.slice().into(), None, numbers.slice().len())
+        };
+        Ok(Self {
+            action,
+            ucb,
+            lcb,
+            mean,
+            branch,
+            propensity,
+            candidates,
+            conflicts,
+            round,
+            layer,
+            values,
+            columns,
+            dimension,
+        })
     }
 
     /// The named tuple that Python knows a decision by.
@@ -140,7 +178,17 @@ impl Choice {
 
     #[getter]
     fn features<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.features)
+        let Some(columns) = &self.columns else { return PyArray1::from_slice(py, &self.values) };
+        let mut all = vec![0.0; self.dimension];
+        columns.iter().zip(&self.values).for_each(|(&column, &value)| all[column] = value);
+        PyArray1::from_vec(py, all)
+    }
+
+    #[getter]
+    #[expect(clippy::cast_possible_wrap, reason = "indices of things in memory")]
+    fn columns<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i64>>> {
+        let columns = self.columns.as_ref()?;
+        Some(PyArray1::from_iter(py, columns.iter().map(|&column| column as i64)))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -158,11 +206,18 @@ impl Choice {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let fields = pyo3::types::PyDict::new(py);
-        let names =
-            ["action", "ucb", "lcb", "mean", "branch", "propensity", "candidates", "conflicts", "features"];
+        let names = ["action", "ucb", "lcb", "mean", "branch", "propensity", "candidates", "conflicts"];
         for name in names {
             fields.set_item(name, slf.getattr(name)?)?;
         }
+        let Self { columns, values, dimension, .. } = slf.get();
+        fields.set_item(
+            "features",
+            match columns {
+                None => PyArray1::from_slice(py, values).into_any(),
+                Some(columns) => Compressed::one(columns, values, *dimension).plain(py)?,
+            },
+        )?;
         let Decision { round, layer } = slf.get().place();
         fields.set_item("decision", (round, layer))?;
         let restore = py.import("truenorth._decisions")?.getattr("_choice")?;

@@ -3,6 +3,7 @@
 //! What is called once a round is here, without Python code around it; `truenorth/*.py` has what is called once a
 //! session, and the classes of what comes back.
 
+mod arms;
 mod array;
 mod audit;
 mod bandit;
@@ -14,10 +15,12 @@ mod error;
 mod event;
 mod experiment;
 mod explain;
+mod fit;
 mod interrupt;
 mod params;
 mod policy;
 mod rounds;
+mod rows;
 mod summary;
 
 use pyo3::prelude::*;
@@ -34,6 +37,7 @@ mod _native {
         compare::{compare_rows, compare_tables},
         draw::{curves_svg, directions_svg, look, svg_to_png},
         experiment::{reproduce, simulate},
+        fit::Fit,
         policy::Policy,
         presets,
         summary::{Summary, summarize_arrow, summarize_files, summarize_rows},

@@ -51,6 +51,8 @@ keywords! {
     discount: f64,
     season: u64,
     half_life: f64,
+    sparse: bool,
+    fits_beside: bool,
 }
 
 /// A keyword's value, if it has one.
@@ -87,6 +89,7 @@ impl Told<'_> {
         switch("schedule", self.schedule.as_deref(), &mut kind)?;
         let schedule = self.schedule.map(|_| kind);
         let Self { horizon, noise, norm_bound, ridge, delta, seed, discount, season, half_life, .. } = self;
+        let (sparse, fits_beside) = (self.sparse.unwrap_or(false), self.fits_beside.unwrap_or(false));
         let scale = self.exploration_scale.unwrap_or(preset.exploration_scale());
         Ok(move |settings: Settings| {
             let mut settings = settings
@@ -100,6 +103,8 @@ impl Told<'_> {
                 .exploration_scale(scale)
                 .season(season)
                 .half_life(half_life)
+                .sparse(sparse)
+                .fits_beside(fits_beside)
                 .seed(seed.unwrap_or(0));
             if let Some(delta) = delta {
                 settings = settings.delta(delta);
@@ -194,10 +199,11 @@ fn certificate(value: &Bound<'_, PyAny>) -> PyResult<(Certification, Option<Fixe
     Ok((rule, None))
 }
 
-/// A word, a number or nothing, as Python has it.
+/// A word, a flag, a number or nothing, as Python has it.
 fn plain<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::String(word) => word.into_pyobject(py)?.into_any(),
+        Value::Bool(flag) => flag.into_pyobject(py)?.to_owned().into_any(),
         Value::Number(number) if number.is_u64() => number.as_u64().into_pyobject(py)?,
         value => value.as_f64().into_pyobject(py)?,
     })
@@ -232,7 +238,7 @@ pub(crate) fn keywords<'py>(py: Python<'py>, policy: &Policy) -> PyResult<Bound<
         Explore::Epsilon(epsilon) => keywords.set_item("explore", epsilon)?,
         other => keywords.set_item("explore", plain(py, &data(serde_json::to_value(other))?)?)?,
     }
-    for name in ["seed", "exploration_scale", "discount", "season", "half_life"] {
+    for name in ["seed", "exploration_scale", "discount", "season", "half_life", "sparse", "fits_beside"] {
         keywords.set_item(name, plain(py, &settings[name])?)?;
     }
     Ok(keywords)

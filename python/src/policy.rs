@@ -5,20 +5,23 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use numpy::{PyArray1, PyUntypedArray};
+use numpy::{PyArray1, PyArray2, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
 use truenorth::frame::{Magic, framed, unframed};
-use truenorth::{Actions, Decision, Observation};
+use truenorth::{Decision, Observation, Row};
 use truenorth_app::Error;
 use truenorth_features::nearest;
 
-use crate::array::{Axis, Numbers, python};
+use crate::arms::Arms;
+use crate::array::{Axis, Numbers, is_sparse, python};
 use crate::certificate::Certificate;
 use crate::choice::{Choice, columns, decision_of, matrix};
 use crate::error::{Result, refused};
+use crate::fit::Fit;
+use crate::rows::{Compressed, Rounds, Rows};
 use crate::summary::Logs;
 use crate::{explain, params};
 
@@ -26,6 +29,10 @@ use crate::{explain, params};
 const LONG: usize = 1 << 22;
 /// Matrices are dense: a policy for more features would not fit into memory, which ends the process.
 pub(crate) const MOST_FEATURES: usize = 5_000;
+/// The same for a sparse policy, whose matrices are as large as what its rows touch together.
+const MOST_SPARSE: usize = 1_000_000;
+/// Rewards that are learned in one go.
+const TOGETHER: usize = 16;
 
 /// Linear bandit policy that starts from biased logs where they still point true.
 ///
@@ -56,6 +63,12 @@ pub(crate) const MOST_FEATURES: usize = 5_000;
 ///     Rounds after which all that is known becomes the logs of a new season: see `renew`.
 /// half_life : float, optional
 ///     Rounds after which a live reward counts half, for a world that moves slowly.
+/// sparse : bool, optional
+///     Whether an action touches a few of many features: those of its arm, some crosses, some hashed words. A decision then
+///     costs what its actions touch, a reward what was ever touched together with it, and so does memory. Decisions are those
+///     of the dense policy; ``X`` may be a sparse matrix or an array. For ``truenorth``, ``lin-ucb``, ``greedy`` and their twins.
+/// fits_beside : bool, optional
+///     Whether a fit that is due is left to you, so that no decision waits for it: see `begin_fit`.
 /// offline : Summary or path, optional
 ///     The logs, as `truenorth.summarize` sums them up, or their file. Actions are described in the units of the logs. The
 ///     policy knows the names of its features then: data frames are matched by name, whatever the order of their columns,
@@ -63,6 +76,8 @@ pub(crate) const MOST_FEATURES: usize = 5_000;
 ///
 /// Notes
 /// -----
+/// Wherever features are taken, a sparse matrix of SciPy may be given; one that is not in CSR format is converted. A policy
+/// that is not ``sparse`` fills its rows up.
 /// A policy may be shared by threads; calls wait for each other. An error leaves its state as it was.
 ///
 /// Examples
@@ -82,6 +97,7 @@ pub(crate) struct Policy {
     pub(crate) inner: Mutex<truenorth::Policy>,
     /// That of the policy, which is behind the lock and may grow.
     dimension: AtomicUsize,
+    pub(crate) sparse: bool,
     /// Names of the features, if they have any.
     names: Mutex<Option<Arc<[String]>>>,
 }
@@ -89,7 +105,8 @@ pub(crate) struct Policy {
 impl Policy {
     pub(crate) fn of(inner: truenorth::Policy, names: Option<Vec<String>>) -> Self {
         let dimension = AtomicUsize::new(inner.dimension());
-        Self { dimension, inner: Mutex::new(inner), names: Mutex::new(names.map(Into::into)) }
+        let sparse = inner.is_sparse();
+        Self { dimension, sparse, inner: Mutex::new(inner), names: Mutex::new(names.map(Into::into)) }
     }
 
     pub(crate) fn dimension(&self) -> usize {
@@ -105,8 +122,29 @@ impl Policy {
         self.inner.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn actions<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Numbers<'py>> {
-        self.numbers("X", value, [Axis::Any("K"), Axis::Exactly(self.dimension())])
+    fn actions<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Rows<'py>> {
+        self.rows("X", value, [Axis::Any("K"), Axis::Exactly(self.dimension())])
+    }
+
+    /// Rows of numbers, or of what is not 0 in them.
+    fn rows<'py, const N: usize>(
+        &self,
+        name: &str,
+        value: &Bound<'py, PyAny>,
+        axes: [Axis; N],
+    ) -> PyResult<Rows<'py>> {
+        if is_sparse(value) {
+            return Compressed::of(name, value, axes, !self.sparse).map(Rows::Sparse);
+        }
+        Ok(Rows::Whole { numbers: self.numbers(name, value, axes)?, width: self.dimension() })
+    }
+
+    fn check_dimension(dimension: usize, sparse: bool) -> PyResult<()> {
+        let most = if sparse { MOST_SPARSE } else { MOST_FEATURES };
+        if dimension <= most {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!("`dimension` must be at most {most}, but is {dimension}")))
     }
 
     /// Numbers of an array by their order, and of a data frame by the names of its columns, if the policy knows names.
@@ -132,8 +170,8 @@ impl Policy {
     #[new]
     #[pyo3(signature = (preset="truenorth", *, dimension=None, horizon=None, noise=None, norm_bound=None, ridge=None,
         delta=None, schedule=None, layering=None, branches=None, pooling=None, certificate=None, width=None,
-        explore=None, seed=None, exploration_scale=None, discount=None, season=None, half_life=None,
-        offline=None))]
+        explore=None, seed=None, exploration_scale=None, discount=None, season=None, half_life=None, sparse=None,
+        fits_beside=None, offline=None))]
     #[expect(clippy::too_many_arguments, reason = "all but the first are by name")]
     fn new(
         preset: &str,
@@ -155,6 +193,8 @@ impl Policy {
         discount: Option<f64>,
         season: Option<u64>,
         half_life: Option<f64>,
+        sparse: Option<bool>,
+        fits_beside: Option<bool>,
         offline: Option<Logs<'_>>,
     ) -> Result<Self> {
         let logs = offline.map(Logs::summary).transpose()?;
@@ -166,10 +206,7 @@ impl Policy {
         let Some(dimension) = dimension else {
             return Err(PyTypeError::new_err("`dimension` is needed where there is no `offline`").into());
         };
-        if dimension > MOST_FEATURES {
-            let sentence = format!("`dimension` must be at most {MOST_FEATURES}, but is {dimension}");
-            return Err(PyValueError::new_err(sentence).into());
-        }
+        Self::check_dimension(dimension, sparse == Some(true))?;
         let told = params::Told {
             horizon,
             noise,
@@ -188,6 +225,8 @@ impl Policy {
             discount,
             season,
             half_life,
+            sparse,
+            fits_beside,
         };
         let mut settings = told.settings(preset)?(truenorth::Policy::builder(dimension));
         if let Some(logs) = logs {
@@ -196,7 +235,7 @@ impl Policy {
         Ok(Self::of(settings.build()?, names))
     }
 
-    /// Chooses one of the rows of ``X``, a (K, d) array of features.
+    /// Chooses one of the rows of ``X``, a (K, d) array of features or a sparse matrix.
     ///
     /// A float64 array in C order is read where it is; anything else is copied.
     ///
@@ -207,13 +246,13 @@ impl Policy {
     /// >>> choice.action, choice.branch, choice.decision
     /// (0, 'online', Decision(round=1, layer=0))
     fn choose(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> Result<Choice> {
-        let numbers = self.actions(X)?;
-        let features = numbers.slice();
+        let rows = self.actions(X)?;
+        let rows = rows.view();
         let decide = |policy: &mut truenorth::Policy| -> Result<Choice> {
-            let actions = Actions::new(features, self.dimension())?;
+            let actions = rows.actions()?;
             Ok(Choice::of(policy.choose(actions)?, &actions))
         };
-        if features.len().saturating_mul(self.dimension()) < LONG {
+        if rows.cost() < LONG {
             decide(&mut self.lock(py))
         } else {
             py.detach(|| decide(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner)))
@@ -247,14 +286,12 @@ impl Policy {
             Some(made) => made.place(),
             None => decision_of(choice)?,
         };
-        let observed = |features: &[f64]| {
-            Ok(self.lock(py).learn(Observation { decision, features: features.into(), reward })?)
-        };
+        let observed = |features| Ok(self.lock(py).learn(Observation { decision, features, reward })?);
         match (features, made) {
             (Some(features), _) => {
-                observed(self.numbers("features", features, [Axis::Exactly(self.dimension())])?.slice())
+                observed(self.rows("features", features, [Axis::Exactly(self.dimension())])?.view().row(0))
             }
-            (None, Some(made)) => observed(&made.features),
+            (None, Some(made)) => observed(made.row()),
             (None, None) => Err(PyTypeError::new_err("`features` are needed beside a decision").into()),
         }
     }
@@ -267,7 +304,7 @@ impl Policy {
     ///     What `choose_many` gave, decisions one by one, or pairs of round and layer.
     /// rewards : (n,) array
     ///     A reward for each.
-    /// features : (n, d) array, optional
+    /// features : (n, d) array or sparse matrix, optional
     ///     Features of the actions that were played; needed beside pairs of round and layer.
     #[pyo3(signature = (choices, rewards, features=None))]
     fn learn_many(
@@ -279,29 +316,30 @@ impl Policy {
         let py = choices.py();
         let rewards = Numbers::of("rewards", rewards, [Axis::Any("n")])?;
         let count = rewards.shape()[0];
+        let listed = choices.extract::<Vec<PyRef<'_, Choice>>>().ok();
+        if let (Some(made), None) = (&listed, features) {
+            check_rewards(made.len(), count)?;
+            let made: Vec<&Choice> = made.iter().map(|choice| &**choice).collect();
+            let observed = |place: usize| (made[place].place(), made[place].row());
+            return self.learn_all(py, rewards.slice(), observed);
+        }
         let whole = python(py, "truenorth._decisions", "_columns", (choices,))?;
         let (decisions, own): (Vec<(u64, u32)>, Option<Bound<'_, PyAny>>) = whole.extract()?;
         let Some(features) = features.or(own.as_ref()) else {
             return Err(PyTypeError::new_err("`features` are needed beside decisions"));
         };
         let axes = [Axis::Exactly(decisions.len()), Axis::Exactly(self.dimension())];
-        let features = self.numbers("features", features, axes)?;
-        if count != decisions.len() {
-            let sentence = format!("there are {} decisions, but {count} rewards", decisions.len());
-            return Err(PyValueError::new_err(sentence));
-        }
-        let (features, rewards) = (features.slice(), rewards.slice());
-        self.through(py, count, |policy, place| {
+        let features = self.rows("features", features, axes)?;
+        let features = features.view();
+        check_rewards(decisions.len(), count)?;
+        let observed = |place: usize| {
             let (round, layer) = decisions[place];
-            policy.learn(Observation {
-                decision: Decision { round, layer },
-                features: (&features[place * self.dimension()..][..self.dimension()]).into(),
-                reward: rewards[place],
-            })
-        })
+            (Decision { round, layer }, features.row(place))
+        };
+        self.learn_all(py, rewards.slice(), observed)
     }
 
-    /// Makes n decisions, an (n, K, d) array, without learning in between.
+    /// Makes n decisions, an (n, K, d) array or a list of n sparse matrices, without learning in between.
     ///
     /// Returns
     /// -------
@@ -309,18 +347,26 @@ impl Policy {
     ///     A column for each attribute of `Choice`.
     fn choose_many<'py>(&self, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = X.py();
-        let numbers = self.rounds(X)?;
-        let (all, width) = (numbers.slice(), numbers.shape()[1] * self.dimension());
+        let rounds = self.rounds(X)?;
+        let views = rounds.views();
         let (mut choices, mut chosen) = (Vec::new(), Vec::new());
-        self.through(py, numbers.shape()[0], |policy, place| {
-            let actions = Actions::new(&all[place * width..][..width], self.dimension())?;
+        let mut sparse = Compressed { starts: vec![0], width: self.dimension(), ..Compressed::default() };
+        self.through(py, views.len(), |policy, place| {
+            let actions = views[place].actions()?;
             let choice = policy.choose(actions)?;
-            chosen.extend_from_slice(actions.row(choice.action).values());
+            let row = actions.row(choice.action);
+            match row.columns() {
+                None => chosen.extend_from_slice(row.values()),
+                Some(columns) => sparse.push(columns, row.values()),
+            }
             choices.push(choice);
             Ok(())
         })?;
         let mut fields = columns(py, &choices);
-        fields.push(matrix(py, chosen, self.dimension())?.into_any());
+        fields.push(match rounds {
+            Rounds::Whole { .. } => matrix(py, chosen, self.dimension())?.into_any(),
+            Rounds::Sparse(_) => sparse.to_python(py)?,
+        });
         python(py, "truenorth._decisions", "Choices", PyTuple::new(py, fields)?)
     }
 
@@ -328,7 +374,7 @@ impl Policy {
     ///
     /// Parameters
     /// ----------
-    /// X : (n, K, d) array
+    /// X : (n, K, d) array or list of n sparse matrices
     ///     Features of K actions in each of n rounds.
     /// rewards : (n, K) array
     ///     What each action would have paid. A reward that is NaN never comes.
@@ -339,13 +385,14 @@ impl Policy {
     ///     Actions, rewards, and a column for each attribute of `Choice`.
     fn play<'py>(&self, X: &Bound<'py, PyAny>, rewards: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = X.py();
-        let numbers = self.rounds(X)?;
-        let &[rounds, actions, _] = numbers.shape() else { unreachable!("three axes were checked") };
+        let offered = self.rounds(X)?;
+        let (views, actions) = (offered.views(), offered.width()?);
+        let rounds = views.len();
         let rewards = Numbers::of("rewards", rewards, [Axis::Exactly(rounds), Axis::Exactly(actions)])?;
-        let (all, paid, width) = (numbers.slice(), rewards.slice(), actions * self.dimension());
+        let paid = rewards.slice();
         let (mut choices, mut earned) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
         self.through(py, rounds, |policy, place| {
-            let offered = Actions::new(&all[place * width..][..width], self.dimension())?;
+            let offered = views[place].actions()?;
             let choice = policy.choose(offered)?;
             let reward = paid[place * actions + choice.action];
             if !reward.is_nan() {
@@ -368,9 +415,9 @@ impl Policy {
     ///     Arrays `mean`, `lcb`, `ucb`, `index`, `branch`, `conflict`, and both branches' parts.
     #[pyo3(signature = (X, layer=0))]
     fn intervals<'py>(&self, X: &Bound<'py, PyAny>, layer: u32) -> Result<Bound<'py, PyAny>> {
-        let numbers = self.actions(X)?;
+        let rows = self.actions(X)?;
         let policy = self.lock(X.py());
-        let actions = Actions::new(numbers.slice(), self.dimension())?;
+        let actions = rows.view().actions()?;
         let found = policy.intervals(layer, actions)?;
         drop(policy);
         Ok(explain::intervals(X.py(), &found)?)
@@ -378,16 +425,16 @@ impl Policy {
 
     /// Chooses an action, and tells why; the same decision as `choose` makes.
     fn choose_explained<'py>(&self, X: &Bound<'py, PyAny>) -> Result<(Choice, Bound<'py, PyAny>)> {
-        let numbers = self.actions(X)?;
-        let actions = Actions::new(numbers.slice(), self.dimension())?;
+        let rows = self.actions(X)?;
+        let actions = rows.view().actions()?;
         let (inner, story) = self.lock(X.py()).choose_explained(actions)?;
         Ok((Choice::of(inner, &actions), explain::explanation(X.py(), &story)?))
     }
 
     /// Why the next decision would be what it would be. Nothing changes.
     fn explain<'py>(&self, X: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
-        let numbers = self.actions(X)?;
-        let actions = Actions::new(numbers.slice(), self.dimension())?;
+        let rows = self.actions(X)?;
+        let actions = rows.view().actions()?;
         let mut copy = self.lock(X.py()).clone();
         let (_, story) = copy.choose_explained(actions)?;
         Ok(explain::explanation(X.py(), &story)?)
@@ -419,11 +466,8 @@ impl Policy {
     /// (0, 3)
     #[pyo3(signature = (dimension, names=None))]
     fn grow(&self, py: Python<'_>, dimension: usize, names: Option<Vec<String>>) -> Result<()> {
-        if dimension > MOST_FEATURES {
-            let sentence = format!("`dimension` must be at most {MOST_FEATURES}, but is {dimension}");
-            return Err(PyValueError::new_err(sentence).into());
-        }
         let mut policy = self.lock(py);
+        Self::check_dimension(dimension, self.sparse)?;
         let before = policy.dimension();
         let more = dimension.saturating_sub(before);
         let known = self.names();
@@ -462,15 +506,15 @@ impl Policy {
     /// >>> policy.counts.rounds, policy.counts.rewards
     /// (0, 1)
     fn learn_row(&self, py: Python<'_>, x: &Bound<'_, PyAny>, reward: f64) -> Result<()> {
-        let features = self.numbers("x", x, [Axis::Exactly(self.dimension())])?;
-        Ok(self.lock(py).learn_row(features.slice(), reward)?)
+        let features = self.rows("x", x, [Axis::Exactly(self.dimension())])?;
+        Ok(self.lock(py).learn_row(features.view().row(0), reward)?)
     }
 
     /// Learns many rows that this policy did not decide, or none of them if one is refused.
     ///
     /// Parameters
     /// ----------
-    /// X : (n, d) array or frame
+    /// X : (n, d) array, frame or sparse matrix
     ///     Features of the actions that were played.
     /// y : (n,) array
     ///     What they paid.
@@ -485,13 +529,84 @@ impl Policy {
         y: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, Self>> {
         let (policy, width) = (slf.get(), slf.get().dimension());
-        let rows = policy.numbers("X", X, [Axis::Any("n"), Axis::Exactly(width)])?;
-        let rewards = Numbers::of("y", y, [Axis::Exactly(rows.shape()[0])])?;
-        let (rows, rewards) = (rows.slice(), rewards.slice());
+        let rows = policy.rows("X", X, [Axis::Any("n"), Axis::Exactly(width)])?;
+        let rows = rows.view();
+        let rewards = Numbers::of("y", y, [Axis::Exactly(rows.count())])?;
+        let rewards = rewards.slice();
         policy.through(slf.py(), rewards.len(), |policy, place| {
-            policy.learn_row(&rows[place * width..][..width], rewards[place])
+            policy.learn_row(rows.row(place), rewards[place])
         })?;
         Ok(slf.clone())
+    }
+
+    /// The fit that is due, in a policy that fits beside its decisions, or None. What was believed before stays in force, and
+    /// follows each reward, until `finish_fit` takes what the fit has found.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import truenorth
+    /// >>> policy = truenorth.Policy(dimension=2, fits_beside=True)
+    /// >>> for _ in range(5):
+    /// ...     policy.learn(policy.choose([[1.0, 0.0], [0.0, 1.0]]), 0.7)
+    /// >>> fit = policy.begin_fit()
+    /// >>> policy.finish_fit(fit.run())
+    /// >>> policy.begin_fit() is None
+    /// True
+    fn begin_fit(&self, py: Python<'_>) -> Option<Fit> {
+        self.lock(py).begin_fit().map(Fit::due)
+    }
+
+    /// Takes what a fit has found, and learns again what came since it was due. A fit that has not run yet runs now.
+    fn finish_fit(&self, py: Python<'_>, fit: &Bound<'_, Fit>) -> Result<()> {
+        let found = fit.get().found(py);
+        Ok(py.detach(|| self.inner.lock().unwrap_or_else(PoisonError::into_inner).finish_fit(found))?)
+    }
+
+    /// Offers each of n contexts, an (n, w) array, to arms that have w coefficients each, one block after the other: all
+    /// of them, or those at these places. Positions of the chosen ones. Rounds before one that fails have been decided.
+    #[pyo3(signature = (contexts, intercept, arms=None))]
+    fn _choose_arms(
+        &self,
+        contexts: &Bound<'_, PyAny>,
+        intercept: bool,
+        arms: Option<Vec<usize>>,
+    ) -> PyResult<Vec<usize>> {
+        Arms::of(self, contexts, intercept)?.choose(contexts.py(), arms)
+    }
+
+    /// Learns what arms paid in these contexts: each as a round that had this arm alone, if `rounds`, or as a row.
+    fn _learn_arms(
+        &self,
+        contexts: &Bound<'_, PyAny>,
+        intercept: bool,
+        arms: Vec<usize>,
+        rewards: &Bound<'_, PyAny>,
+        rounds: bool,
+    ) -> PyResult<()> {
+        Arms::of(self, contexts, intercept)?.learn(contexts.py(), &arms, rewards, rounds)
+    }
+
+    /// Adds logs of arms, and the names of all features.
+    fn _log_arms(
+        &self,
+        contexts: &Bound<'_, PyAny>,
+        intercept: bool,
+        arms: Vec<usize>,
+        rewards: &Bound<'_, PyAny>,
+        names: Vec<String>,
+    ) -> Result<()> {
+        Arms::of(self, contexts, intercept)?.log(contexts.py(), &arms, rewards)?;
+        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = Some(names.into());
+        Ok(())
+    }
+
+    /// Estimated reward of every arm in every context, without the level.
+    fn _means_of_arms<'py>(
+        &self,
+        contexts: &Bound<'py, PyAny>,
+        intercept: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Arms::of(self, contexts, intercept)?.means(contexts.py())
     }
 
     /// Adds logs, a `Summary` or its file. Where the policy knows names, features are matched by these.
@@ -650,6 +765,13 @@ impl Policy {
     }
 }
 
+fn check_rewards(decisions: usize, rewards: usize) -> PyResult<()> {
+    if decisions == rewards {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("there are {decisions} decisions, but {rewards} rewards")))
+}
+
 /// The first of many names.
 pub(crate) fn few(names: &[String]) -> String {
     const MOST: usize = 6;
@@ -692,6 +814,23 @@ fn split(bytes: &[u8]) -> PyResult<(&[u8], Option<Vec<String>>)> {
 }
 
 impl Policy {
+    /// Learns rewards in blocks, which takes fewer passes over memory, or none of them.
+    fn learn_all<'a>(
+        &self,
+        py: Python<'_>,
+        rewards: &[f64],
+        observed: impl Fn(usize) -> (Decision, Row<'a>) + Send + Sync,
+    ) -> PyResult<()> {
+        self.through(py, rewards.len().div_ceil(TOGETHER), |policy, block| {
+            let places = block * TOGETHER..rewards.len().min((block + 1) * TOGETHER);
+            let observation = |place: usize| {
+                let (decision, features) = observed(place);
+                Observation { decision, features, reward: rewards[place] }
+            };
+            policy.learn_many(&places.map(observation).collect::<Vec<_>>())
+        })
+    }
+
     fn restored(bytes: &[u8]) -> PyResult<Self> {
         let (state, names) = split(bytes)?;
         let inner = truenorth::Policy::from_bytes(state).map_err(|error| refused(&error))?;

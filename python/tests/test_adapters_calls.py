@@ -48,7 +48,7 @@ def test_blocks_are_the_policy_on_features_that_were_laid_out_by_hand():
     mab = MAB(ARMS, "truenorth").fit(decisions, rewards, contexts)
     rows = np.zeros((60, 4, 6))
     rows[np.arange(60), [ARMS.index(arm) for arm in decisions]] = np.insert(contexts, 0, 1.0, axis=1)
-    policy = truenorth.Policy("truenorth", dimension=24)
+    policy = truenorth.Policy("truenorth", dimension=24, sparse=True)
     policy.play(rows.reshape(60, 1, 24), rewards[:, None])
     assert mab.policy_ == policy
     assert mab.policy_.counts.rounds == 60
@@ -98,8 +98,8 @@ def test_logs_stay_when_live_data_begins_anew():
 def test_fit_may_begin_with_other_contexts_and_fails_without_harm():
     mab = MAB(ARMS).fit(*Problem().rows(10))
     before = mab.policy_.to_bytes()
-    with pytest.raises(ValueError, match="must be at most 5000, but is 8004"):
-        mab.fit(["north"], [1.0], np.zeros((1, 2000)))
+    with pytest.raises(ValueError, match="must be at most 5000, but is 24004"):
+        mab.fit(["north"], [1.0], np.zeros((1, 6000)))
     with pytest.raises(ValueError, match="a context must have 5 values, but has 2"):
         mab.partial_fit(["north"], [1.0], [[1.0, 2.0]])
     with pytest.raises(TypeError, match="has no parameter 'colour'"):

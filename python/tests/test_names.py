@@ -135,6 +135,8 @@ def test_sparse_matrices_are_taken_as_they_are_or_refused():
         truenorth.Policy(offline=LOGS).choose(sparse.csr_matrix(dense[:, :2]))
     with pytest.raises(ValueError, match="too much to copy"):
         truenorth.Policy(offline=LOGS).choose(sparse.csr_matrix((10**9, 3)))
+    with pytest.raises(ValueError, match="too much to copy"):
+        truenorth.Policy(offline=LOGS, sparse=True).choose(sparse.csr_matrix((10**9, 3)))
 
 
 def test_scikit_learn_may_make_the_rows():

@@ -22,10 +22,10 @@ def test_every_public_name_is_there_and_documented():
 
 def test_methods_of_native_classes_are_documented():
     attributes = {"action", "ucb", "lcb", "mean", "branch", "decision", "round", "layer", "propensity"}
-    attributes |= {"candidates", "conflicts", "features"}  # the class describes them
+    attributes |= {"candidates", "conflicts", "features", "columns"}  # the class describes them
     attributes |= {"id", "index", "probability", "decision_id"}
     choices = (truenorth.Choice, truenorth.BanditChoice)
-    for kind in (truenorth.Policy, truenorth.Bandit, truenorth.Summary, truenorth.Certificate, *choices):
+    for kind in (truenorth.Policy, truenorth.Bandit, truenorth.Summary, truenorth.Certificate, truenorth.Fit, *choices):
         for name in dir(kind):
             if not name.startswith("_") and not (kind in choices and name in attributes):
                 assert getattr(kind, name).__doc__, f"{kind.__name__}.{name}"

@@ -206,7 +206,7 @@ def test_parameters_come_back_by_the_names_of_the_keywords():
         "horizon": 100, "noise": 0.5, "norm_bound": 2.0, "ridge": 3.0, "delta": 0.1, "schedule": "anytime",
         "layering": "flat", "branches": "both", "pooling": "discounted", "certificate": "adaptive",
         "width": "posterior", "explore": 0.25, "seed": 7, "exploration_scale": 0.3, "discount": 0.5, "season": 50,
-        "half_life": 20.0,
+        "half_life": 20.0, "sparse": True, "fits_beside": True,
     }  # fmt: skip
     policy = truenorth.Policy("oful", dimension=3, **told)
     assert policy.params == {"dimension": 3, **told}

@@ -15,7 +15,7 @@ from truenorth._decisions import (
 from truenorth._errors import BanditError
 from truenorth._experiments import Comparison, Results, compare, reproduce, simulate
 from truenorth._explanations import ActionInterval, BranchInterval, Explanation, LayerExplanation
-from truenorth._native import Bandit, BanditChoice, Certificate, Choice, Policy, Summary, __version__, presets
+from truenorth._native import Bandit, BanditChoice, Certificate, Choice, Fit, Policy, Summary, __version__, presets
 from truenorth._plot import Picture
 from truenorth._summaries import summarize
 
@@ -37,6 +37,7 @@ __all__ = [
     "Explanation",
     "FeatureView",
     "Features",
+    "Fit",
     "Intervals",
     "LayerExplanation",
     "Picture",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,8 +199,8 @@ class Choices(_Columns):
     conflicts: Integers
     round: Integers
     layer: Integers
-    features: Floats
-    """Features of the chosen actions."""
+    features: Any
+    """Features of the chosen actions: an array, or a sparse matrix if they came from such."""
 
     @property
     def decisions(self) -> list[Decision]:
@@ -231,12 +232,30 @@ class Played(_Columns):
         return float(came.mean()) if len(came) else float("nan")
 
 
+class _Compressed(NamedTuple):
+    """What is not 0 in the rows of a matrix, under the names that SciPy has for it."""
+
+    data: Floats
+    indices: Integers
+    indptr: Integers
+    shape: tuple[int, int]
+
+
+def _compressed(found: _Compressed) -> Any:
+    """The same for users, as SciPy's own where that is installed."""
+    try:
+        sparse = import_module("scipy.sparse")
+    except ImportError:
+        return found
+    return sparse.csr_array((found.data, found.indices, found.indptr), shape=found.shape)
+
+
 def _choice(attributes: dict[str, Any]) -> Choice:
     """A choice from its pickle."""
     return Choice(**attributes)
 
 
-def _columns(choices: Any) -> tuple[list[tuple[int, int]], Floats | None]:
+def _columns(choices: Any) -> tuple[list[tuple[int, int]], Any]:
     """Rounds and layers of decisions, and their features where they are known."""
     if isinstance(choices, Choices):
         return list(zip(choices.round.tolist(), choices.layer.tolist())), choices.features

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Final, TypedDict, final, type_check_only
+from typing import Any, Final, Protocol, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ __all__ = [
     "BanditChoice",
     "Certificate",
     "Choice",
+    "Fit",
     "Policy",
     "Summary",
     "__version__",
@@ -47,6 +48,21 @@ __version__: Final[str]
 _Path = str | PathLike[str]
 _Floats = NDArray[np.float64]
 
+@type_check_only
+class _Sparse(Protocol):
+    """A matrix of SciPy, in any of its formats."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def tocsr(self) -> Any: ...
+
+_Rows = ArrayLike | _Sparse
+_Rounds = ArrayLike | Sequence[_Sparse]
+
+@final
+class Fit:
+    def run(self) -> Fit: ...
+
 @final
 class Choice:
     def __new__(
@@ -58,7 +74,7 @@ class Choice:
         mean: float,
         branch: str,
         decision: tuple[int, int],
-        features: ArrayLike,
+        features: _Rows,
         propensity: float = 1.0,
         candidates: int = 1,
         conflicts: int = 0,
@@ -75,6 +91,7 @@ class Choice:
     candidates: Final[int]
     conflicts: Final[int]
     features: Final[_Floats]
+    columns: Final[NDArray[np.int64] | None]
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
@@ -126,27 +143,41 @@ class Policy:
         discount: float | None = None,
         season: int | None = None,
         half_life: float | None = None,
+        sparse: bool | None = None,
+        fits_beside: bool | None = None,
         offline: Summary | _Path | None = None,
     ) -> Policy: ...
-    def choose(self, X: ArrayLike) -> Choice: ...
+    def choose(self, X: _Rows) -> Choice: ...
     def learn(
-        self, choice: Choice | tuple[int, int], reward: float, features: ArrayLike | None = None
+        self, choice: Choice | tuple[int, int], reward: float, features: _Rows | None = None
     ) -> None: ...
     def learn_many(
         self,
         choices: Choices | Sequence[Choice] | Sequence[tuple[int, int]] | NDArray[np.integer[Any]],
         rewards: ArrayLike,
-        features: ArrayLike | None = None,
+        features: _Rows | None = None,
     ) -> None: ...
-    def choose_many(self, X: ArrayLike) -> Choices: ...
-    def play(self, X: ArrayLike, rewards: ArrayLike) -> Played: ...
-    def intervals(self, X: ArrayLike, layer: int = 0) -> Intervals: ...
-    def choose_explained(self, X: ArrayLike) -> tuple[Choice, Explanation]: ...
-    def explain(self, X: ArrayLike) -> Explanation: ...
+    def choose_many(self, X: _Rounds) -> Choices: ...
+    def play(self, X: _Rounds, rewards: ArrayLike) -> Played: ...
+    def intervals(self, X: _Rows, layer: int = 0) -> Intervals: ...
+    def choose_explained(self, X: _Rows) -> tuple[Choice, Explanation]: ...
+    def explain(self, X: _Rows) -> Explanation: ...
     def renew(self) -> None: ...
     def grow(self, dimension: int, names: Sequence[str] | None = None) -> None: ...
-    def learn_row(self, x: ArrayLike, reward: float) -> None: ...
-    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Policy: ...
+    def learn_row(self, x: _Rows, reward: float) -> None: ...
+    def partial_fit(self, X: _Rows, y: ArrayLike) -> Policy: ...
+    def begin_fit(self) -> Fit | None: ...
+    def finish_fit(self, fit: Fit) -> None: ...
+    def _choose_arms(
+        self, contexts: ArrayLike, intercept: bool, arms: Sequence[int] | None = None
+    ) -> list[int]: ...
+    def _learn_arms(
+        self, contexts: ArrayLike, intercept: bool, arms: Sequence[int], rewards: ArrayLike, rounds: bool
+    ) -> None: ...
+    def _log_arms(
+        self, contexts: ArrayLike, intercept: bool, arms: Sequence[int], rewards: ArrayLike, names: Sequence[str]
+    ) -> None: ...
+    def _means_of_arms(self, contexts: ArrayLike, intercept: bool) -> _Floats: ...
     def add_logs(self, logs: Summary | _Path) -> None: ...
     @property
     def features(self) -> Features: ...
@@ -199,6 +230,8 @@ class _Settings(TypedDict, total=False):
     discount: float | None
     season: int | None
     half_life: float | None
+    sparse: bool | None
+    fits_beside: bool | None
 
 @final
 class BanditChoice:

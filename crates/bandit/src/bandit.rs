@@ -15,7 +15,7 @@ use crate::round::{Hash, Round, check_action, is_usable, spread, width};
 /// How long the id of a decision may be, in bytes.
 const LONGEST_ID: usize = 200;
 /// Features up to which a policy with logs takes whole rows.
-const DENSE: usize = 100;
+const DENSE: usize = 300;
 /// The same for the name of a feature that joins.
 const LONGEST_NAME: usize = 1000;
 
@@ -68,7 +68,7 @@ pub enum Answer {
 /// A recipe and a policy: raw values in, an action's id out.
 ///
 /// [`choose`](Self::choose) takes what the policy takes, and what it takes to make the rows. Its policy is
-/// [sparse](Settings::sparse) where the method allows it, if there are no logs or more than 100 features: then a decision costs
+/// [sparse](Settings::sparse) where the method allows it, if there are no logs or more than 300 features: then a decision costs
 /// what its actions touch, and so does a feature that joins. Otherwise an event with new features takes O(d³).
 #[derive(Debug, Clone)]
 pub struct Bandit {

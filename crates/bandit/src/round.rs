@@ -42,7 +42,7 @@ impl Bandit {
         let width = width(recipe, self.encoder.features().len());
         // A policy that is not sparse fills the rows up.
         let all = width.saturating_mul(event.len());
-        if all > MOST_NUMBERS && !self.policy.settings().is_sparse() {
+        if all > MOST_NUMBERS && !self.policy.is_sparse() {
             return Err(Error::invalid(format!(
                 "{} actions with {width} features each are more than {MOST_NUMBERS} numbers",
                 event.len()

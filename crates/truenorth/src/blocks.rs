@@ -183,6 +183,11 @@ impl Blocks {
             self.runs[part] = true;
             let target = &mut self.parts[largest];
             let before = target.side();
+            // Large parts grow by an eighth: twice as much would be memory that nobody uses.
+            let more = joined.entries.len() + before * joined.side();
+            if target.entries.capacity() < target.entries.len() + more {
+                target.entries.reserve_exact(more.max(target.entries.len() / 8));
+            }
             for (i, &column) in joined.columns.iter().enumerate() {
                 self.places[column as usize] = Place { part: narrow(largest), at: narrow(before + i) };
                 target.entries.resize(target.entries.len() + before, 0.0);

@@ -472,6 +472,11 @@ impl Policy {
         self.given.settings.dimension
     }
 
+    /// Whether it is [sparse](Settings::sparse).
+    pub fn is_sparse(&self) -> bool {
+        self.given.settings.sparse
+    }
+
     /// How it decides.
     pub fn method(&self) -> &Method {
         &self.given.settings.method

@@ -351,12 +351,6 @@ impl Settings {
         matches!(self.method, Method::Posterior { prior: Prior::Ridge | Prior::Adaptive, .. })
     }
 
-    /// Whether [`sparse`](Self::sparse) was told. For the crates beside this one.
-    #[doc(hidden)]
-    pub fn is_sparse(&self) -> bool {
-        self.sparse
-    }
-
     /// L, the index of the last layer: ⌈log2 horizon⌉.
     pub(crate) fn last_layer(&self) -> Result<u32> {
         let Method::Layered(_) = self.method else { return Ok(0) };

@@ -12,7 +12,8 @@ from truenorth.adapters._learner import Learner
 
 _Own = TypeVar("_Own", bound="Adapter")
 
-SETTINGS = frozenset(Policy(dimension=1).params) - {"dimension"}
+# Nobody would finish the fits of an adapter's policy.
+SETTINGS = frozenset(Policy(dimension=1).params) - {"dimension", "fits_beside"}
 
 
 class Adapter:

@@ -20,6 +20,13 @@ ArmFeatures = Mapping[Any, ArrayLike] | Callable[[Floats, Any], ArrayLike] | Non
 # Features that are laid out at once: 32 megabytes of them.
 _AT_ONCE = 1 << 22
 
+# Up to so many features a policy with logs is dense: what the reward of one arm says of the logs of the others then
+# counts at once, where a sparse policy waits for the next fit.
+_COUPLED = 128
+
+# Entries of the matrices of all arms, at most: more may not fit into memory, which ends the process.
+_MOST_ENTRIES = 100_000_000
+
 
 class Rows(NamedTuple):
     """Rounds whose arm is known: contexts, arms and rewards."""
@@ -47,6 +54,10 @@ class Learner:
 
     Rows that were learned are kept: a policy's number of features is fixed, so that it is made anew from them
     when an arm or a feature joins.
+
+    Arms with coefficients of their own are a sparse policy, where the preset can be one, unless there are logs and few
+    features: a row has the context in the block of its arm. Decisions come from a copy, so that no round counts before it is learned. Where each of its
+    decisions is learned, the copy learns too, and goes on; the policy itself then learns when somebody asks for it.
     """
 
     first_arms: InitVar[Iterable[Arm]]
@@ -58,11 +69,18 @@ class Learner:
     arms: list[Arm] = field(default_factory=list, init=False)
     names: list[str] | None = field(default=None, init=False)
     """Names of the values in a context, once they are known."""
+    places: dict[Arm, int] = field(default_factory=dict, init=False)
+    """Where each arm is among them."""
     _vectors: dict[Arm, Floats] = field(default_factory=dict, init=False)
     _logs: list[Rows] = field(default_factory=list, init=False)
     _live: list[Rows] = field(default_factory=list, init=False)
     _policy: Policy | None = field(default=None, init=False)
+    _learned: int = field(default=0, init=False)
+    """Rows that the policy has learned, of the live ones."""
+    _sparse: bool = field(default=False, init=False)
     _ahead: Policy | None = field(default=None, init=False)
+    _chosen: int = field(default=0, init=False)
+    """Decisions of the copy since it learned."""
     _summary: Summary | None = field(default=None, init=False)
 
     def __post_init__(self, first_arms: Iterable[Arm]) -> None:
@@ -80,11 +98,18 @@ class Learner:
     @property
     def policy(self) -> Policy:
         """The policy, with all that was learned."""
-        if self._policy is None:
-            policy = Policy(self.preset, dimension=self._dimension(), offline=self.summary, **self.settings)
+        try:
+            if self._policy is None:
+                self._policy, self._learned = self._made(), 0
+            skipped = self._learned
             for rows in self._live:
-                self._play(policy, rows)
-            self._policy = policy
+                if skipped < len(rows.arms):
+                    self._play(self._policy, rows.take(slice(skipped, None)))
+                skipped = max(0, skipped - len(rows.arms))
+            self._learned = self._count()
+        except BaseException:
+            self._policy = None  # some rows may have been learned
+            raise
         return self._policy
 
     @property
@@ -101,7 +126,7 @@ class Learner:
 
     def add(self, arm: Arm, features: ArrayLike | None = None) -> None:
         """A new arm, with its features unless `arm_features` has them."""
-        if arm in self.arms:
+        if arm in self.places:
             raise ValueError(f"the arm {arm!r} is there already")
         if arm is None or (isinstance(arm, float) and not np.isfinite(arm)):
             raise ValueError(f"an arm must have a name, but one is {arm!r}")
@@ -113,6 +138,7 @@ class Learner:
             raise TypeError("`features` go with `arm_features` that are a dictionary")
         if self.blocks and self.names is not None:
             self._change()
+        self.places[arm] = len(self.arms)
         self.arms.append(arm)
 
     def remove(self, arm: Arm) -> None:
@@ -125,6 +151,7 @@ class Learner:
             self._logs = [rows.without(arm) for rows in self._logs]
             self._live = [rows.without(arm) for rows in self._live]
         self.arms.remove(arm)
+        self.places = {arm: place for place, arm in enumerate(self.arms)}
 
     def widen(self, names: Sequence[str]) -> None:
         """Further features of the context."""
@@ -136,8 +163,10 @@ class Learner:
     def restarted(self) -> Learner:
         """What was known before live data: the logs, if any."""
         other = copy.copy(self)
-        other.arms, other._vectors, other._live = list(self.arms), dict(self._vectors), []
+        other.arms, other.places = list(self.arms), dict(self.places)
+        other._vectors, other._live = dict(self._vectors), []
         other._policy = other._ahead = None
+        other._chosen = 0
         if not self._logs and self.offline is None:
             other.names = None
         return other
@@ -156,12 +185,19 @@ class Learner:
     def learn(self, decisions: Any, rewards: Any, contexts: Any) -> None:
         """Live rounds, each as if its arm had been the only one."""
         rows = self.rows(decisions, rewards, contexts)
-        policy, self._ahead = self.policy, None
-        try:
-            self._play(policy, rows)
-        except BaseException:
-            self._policy = None  # made anew without them
-            raise
+        ahead, chosen, self._ahead, self._chosen = self._ahead, self._chosen, None, 0
+        if ahead is not None and self._sparse and chosen == len(rows.arms):
+            # As many rounds as rows: the copy is where it would be if it were made anew.
+            ahead._learn_arms(rows.contexts, self.intercept, self._placed(rows.arms), rows.rewards, False)
+            self._ahead = ahead
+        else:
+            policy = self.policy
+            try:
+                self._play(policy, rows)
+            except BaseException:
+                self._policy = None  # made anew without them
+                raise
+            self._learned += len(rows.arms)
         self._live.append(rows)
         # As many as doublings, however few rows come at a time.
         while len(self._live) > 1 and len(self._live[-2].arms) <= len(self._live[-1].arms):
@@ -171,20 +207,29 @@ class Learner:
     def choose(self, contexts: Floats, arms: Sequence[Arm] | None = None) -> list[Arm]:
         """An arm for each context; nothing is learned, and no round counts until it is."""
         offered = self.arms if arms is None else list(arms)
-        if self._ahead is None:
-            self._ahead = copy.copy(self.policy)
-        chosen: list[Arm] = []
-        for table in self._tables(contexts, offered):
-            chosen += [offered[place] for place in self._ahead.choose_many(table).action.tolist()]
-        return chosen
+        ahead = copy.copy(self.policy) if self._ahead is None else self._ahead
+        self._ahead = None  # where an interrupt leaves it
+        places: list[int] = []
+        if self._sparse:
+            only = None if offered == self.arms else self._placed(offered)
+            places = ahead._choose_arms(contexts, self.intercept, only)
+        else:
+            for table in self._tables(contexts, offered):
+                places += ahead.choose_many(table).action.tolist()
+        self._ahead = ahead
+        self._chosen += len(contexts)
+        return [offered[place] for place in places]
 
     def expectations(self, contexts: Floats) -> Floats:
         """Mean reward of every arm in every context."""
+        policy = self.policy
+        if self._sparse:
+            return policy._means_of_arms(contexts, self.intercept) + policy.level
         means = [
-            self.policy.intervals(table.reshape(-1, table.shape[2])).mean.reshape(table.shape[:2])
+            policy.intervals(table.reshape(-1, table.shape[2])).mean.reshape(table.shape[:2])
             for table in self._tables(contexts, self.arms)
         ]
-        return np.concatenate(means) + self.policy.level
+        return np.concatenate(means) + policy.level
 
     def matrix(self, contexts: Any, rows: int | None = None) -> Floats:
         """Contexts as an array of two dimensions.
@@ -207,7 +252,8 @@ class Learner:
             raise ValueError(f"there are {rows} decisions, but {len(values)} contexts")
         if width is not None and values.shape[1] != width:
             raise ValueError(f"a context must have {width} values, but has {values.shape[1]}")
-        for row, place in np.argwhere(~np.isfinite(values)):
+        if not np.isfinite(values).all():
+            row, place = np.argwhere(~np.isfinite(values))[0]
             raise ValueError(f"value {place} of context {row} must be finite, but is {values[row, place]}")
         if self.names is None:
             columns = getattr(contexts, "columns", None)
@@ -223,7 +269,8 @@ class Learner:
             raise ValueError(f"there are {len(arms)} decisions, but the rewards have the shape {paid.shape}")
         if not arms:
             raise ValueError("`decisions` must not be empty")
-        for place in np.flatnonzero(~np.isfinite(paid)):
+        if not np.isfinite(paid).all():
+            place = np.flatnonzero(~np.isfinite(paid))[0]
             raise ValueError(f"reward {place} must be finite, but is {paid[place]}")
         # Copies: they are kept, and the caller may change his.
         return Rows(np.array(self.matrix(contexts, len(arms))), np.fromiter(arms, dtype=object), np.array(paid))
@@ -247,13 +294,13 @@ class Learner:
         self._vectors[arm] = vector
 
     def _check_known(self, arms: Iterable[Arm]) -> None:
-        known = set(self.arms)
         for arm in arms:
-            if arm not in known:
+            if arm not in self.places:
                 raise ValueError(f"there is no arm {arm!r}")
 
     def _stale(self) -> None:
         self._policy = self._ahead = self._summary = None
+        self._chosen = 0
 
     def _change(self) -> None:
         """The features change, and the policy with them."""
@@ -263,9 +310,47 @@ class Learner:
 
     def _dimension(self) -> int:
         """Number of the policy's features."""
+        if self.blocks:
+            return len(self.arms) * (len(self.names or []) + self.intercept)
         return int(self._joint(np.zeros((1, len(self.names or []))), self.arms[:1]).shape[1])
 
+    def _count(self) -> int:
+        return sum(len(rows.arms) for rows in self._live)
+
+    def _placed(self, arms: Iterable[Arm]) -> list[int]:
+        return [self.places[arm] for arm in arms]
+
+    def _made(self) -> Policy:
+        """The policy before live data."""
+        told = {**self.settings, "dimension": self._dimension()}
+        self._sparse = False
+        if self.blocks and self._parts(told["dimension"]):
+            try:
+                policy = Policy(self.preset, offline=self.offline, **{**told, "sparse": True})
+            except ValueError:
+                pass  # said again below, unless the preset cannot be sparse
+            else:
+                self._sparse = True
+                if self._logs:
+                    columns: Any = zip(*self._logs)
+                    logs = Rows(*map(np.concatenate, columns))
+                    placed, names = self._placed(logs.arms), self.feature_names()
+                    policy._log_arms(logs.contexts, self.intercept, placed, logs.rewards, names)
+                return policy
+        return Policy(self.preset, offline=self.summary, **told)
+
+    def _parts(self, dimension: int) -> bool:
+        """Whether the policy is to be sparse, if it can be."""
+        if dimension * dimension // len(self.arms) > _MOST_ENTRIES:
+            return False
+        told = self.settings.get("sparse")
+        logged = bool(self._logs) or self.offline is not None
+        return bool(told) if told is not None else not logged or dimension > _COUPLED
+
     def _play(self, policy: Policy, rows: Rows) -> None:
+        if self._sparse:
+            policy._learn_arms(rows.contexts, self.intercept, self._placed(rows.arms), rows.rewards, True)
+            return
         for features, rewards in self._laid_out(rows):
             policy.play(features[:, None, :], rewards[:, None])
 

@@ -14,8 +14,8 @@ class MAB(ArmAdapter):
     """A bandit with the calls of ``mabwiser.mab.MAB``, that can start from biased logs.
 
     Every arm has coefficients of its own, as in MABWiser's linear policies: with K arms and d values in a context
-    the policy has K (d + 1) features, and a decision costs the square of that for each arm. With `arm_features`
-    arms share what is learned, and the cost no longer grows with K squared.
+    the policy has K (d + 1) features. It is sparse where the preset can be, so that a decision costs the squares of
+    d + 1, once for each arm. With `arm_features` arms share what is learned.
 
     Parameters
     ----------

@@ -153,24 +153,31 @@ class Bandit(ArmAdapter):
 
     def _meet(self, arms: Sequence[Arm]) -> None:
         for arm in arms:
-            if arm not in self._learner.arms:
+            if arm not in self._learner.places:
                 self._learner.add(arm)
 
     def _vector(self, context: Mapping[str, Any] | None) -> Floats:
         told = {} if context is None else context
-        known = set(self._learner.names or [])
-        fresh = [name for name in told if name not in known]
-        if fresh and self.features is None:
-            self._learner.widen(fresh)
+        if self.features is None:
+            known = set(self._learner.names or [])
+            fresh = [name for name in told if name not in known]
+            if fresh:
+                self._learner.widen(fresh)
         names = self._learner.names or []
-        row = np.zeros((1, len(names)))
-        for place, name in enumerate(names):
-            value = told.get(name, 0.0)
+        try:
+            row = np.fromiter((told.get(name, 0.0) for name in names), np.float64, len(names))
+        except (TypeError, ValueError):
+            raise ValueError(self._unusable(told, names)) from None
+        return row.reshape(1, -1)
+
+    @staticmethod
+    def _unusable(told: Mapping[str, Any], names: Sequence[str]) -> str:
+        for name in names:
             try:
-                row[0, place] = value
+                np.array([told.get(name, 0.0)]).astype(np.float64)
             except (TypeError, ValueError):
-                raise ValueError(f"the feature {name!r} must be a number, but is {value!r}") from None
-        return row
+                return f"the feature {name!r} must be a number, but is {told[name]!r}"
+        return f"a context must hold numbers, but is {dict(told)!r}"
 
     @staticmethod
     def _split(values: tuple[Any, ...]) -> tuple[Mapping[str, Any] | None, Any]:
