@@ -66,7 +66,12 @@ async fn stopped() {
 pub(crate) fn verify(folder: &std::path::Path) -> Result<String, Failure> {
     let found = truenorth_service::verify(folder).map_err(|error| Failure::Service(error.to_string()))?;
     if found.problems.is_empty() {
-        return Ok(format!("{} is whole: {} bandits, {} records\n", folder.display(), found.bandits, found.records));
+        return Ok(format!(
+            "{} is whole: {} bandits, {} records\n",
+            folder.display(),
+            found.bandits,
+            found.records
+        ));
     }
     Err(Failure::Service(format!("{}: {}", folder.display(), found.problems.join("; "))))
 }

@@ -86,7 +86,9 @@ impl Asked {
                 let id = id.as_ref().map_or_else(|| place.to_string(), |id| id.to_string());
                 if features.len() != names.len() {
                     let (found, expected) = (features.len(), names.len());
-                    return Err(Refused::invalid(format!("action {id:?} has {found} features, but must have {expected}")));
+                    return Err(Refused::invalid(format!(
+                        "action {id:?} has {found} features, but must have {expected}"
+                    )));
                 }
                 event.push_action(&id)?;
                 for (name, value) in names.iter().zip(features) {
@@ -117,10 +119,18 @@ pub(crate) struct DecidedRecord {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Paid {
     pub(crate) decision_id: String,
+    #[serde(deserialize_with = "reward")]
     pub(crate) reward: f64,
     /// What was played instead of the choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) played: Option<String>,
+}
+
+/// A number, or a sentence that says what it is instead.
+fn reward<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    let wrong = || serde::de::Error::custom(format!("`reward` is {value}, but must be a number"));
+    value.as_f64().ok_or_else(wrong)
 }
 
 /// What is written down of a reward.

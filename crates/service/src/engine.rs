@@ -134,7 +134,8 @@ impl Engine {
         let (calls, requests) = sync_channel(WAITING);
         let (meters, stop) = (Arc::new(Meters::default()), Arc::new(AtomicBool::new(false)));
         let writer = Writer { store, bandits, meters: Arc::clone(&meters), failed: None };
-        let writer = std::thread::Builder::new().name("writer".to_owned()).spawn(move || writer.run(&requests));
+        let writer =
+            std::thread::Builder::new().name("writer".to_owned()).spawn(move || writer.run(&requests));
         let (kept_folder, kept_stop) = (folder.to_owned(), Arc::clone(&stop));
         let keeper = std::thread::Builder::new()
             .name("keeper".to_owned())
@@ -157,7 +158,9 @@ impl Engine {
         let Some(calls) = &self.calls else { return Err(Refused::unavailable("the service is stopping")) };
         match calls.try_send(request) {
             Ok(()) => {}
-            Err(TrySendError::Full(_)) => return Err(Refused::unavailable("too many calls are waiting; try again")),
+            Err(TrySendError::Full(_)) => {
+                return Err(Refused::unavailable("too many calls are waiting; try again"));
+            }
             Err(TrySendError::Disconnected(_)) => return Err(Refused::unavailable("the writer has stopped")),
         }
         answered.await.unwrap_or_else(|_| Err(Refused::unavailable("the writer has stopped")))
@@ -301,7 +304,8 @@ impl Writer {
             };
         }
         let mut hosted = Hosted::new(Made { key: 0, name: name.to_owned(), spec: text })?;
-        hosted.key = self.store.create(name, &hosted.made).map_err(|error| Refused::unavailable(error.to_string()))?;
+        hosted.key =
+            self.store.create(name, &hosted.made).map_err(|error| Refused::unavailable(error.to_string()))?;
         let made = view(&hosted);
         self.bandits.insert(name.to_owned(), hosted);
         Ok(Answer::Created(true, Box::new(made)))
@@ -347,7 +351,9 @@ fn keep_snapshots(folder: &Path, stop: &AtomicBool) {
         let Ok(bandits) = store.bandits() else { continue };
         for made in bandits {
             let key = made.key;
-            let kept = followed.get(&key).map_or_else(|| read_snapshot(folder, key).map_or(0, |kept| kept.0), |known| known.folded);
+            let kept = followed
+                .get(&key)
+                .map_or_else(|| read_snapshot(folder, key).map_or(0, |kept| kept.0), |known| known.folded);
             if store.last() - kept < WORTH_KEEPING {
                 continue;
             }

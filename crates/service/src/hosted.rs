@@ -49,7 +49,8 @@ pub(crate) type Outcome<T> = Result<(Option<Record>, T), Refused>;
 impl Hosted {
     /// A new one.
     pub(crate) fn new(made: Made) -> Result<Self, Refused> {
-        let spec: Spec = serde_json::from_str(&made.spec).map_err(|error| Refused::invalid(error.to_string()))?;
+        let spec: Spec =
+            serde_json::from_str(&made.spec).map_err(|error| Refused::invalid(error.to_string()))?;
         Ok(Self {
             bandit: spec.bandit()?,
             names: spec.names(),
@@ -67,7 +68,11 @@ impl Hosted {
     }
 
     /// As the journal has it, from the last snapshot on.
-    pub(crate) fn restored(made: Made, store: &Store, snapshot: Option<(i64, Vec<u8>)>) -> Result<Self, StoreError> {
+    pub(crate) fn restored(
+        made: Made,
+        store: &Store,
+        snapshot: Option<(i64, Vec<u8>)>,
+    ) -> Result<Self, StoreError> {
         let name = made.name.clone();
         let failed = |error: String| StoreError(format!("bandit `{name}` cannot be restored: {error}"));
         let mut hosted = Self::new(made).map_err(|refused| failed(refused.message))?;
@@ -88,8 +93,9 @@ impl Hosted {
     pub(crate) fn follow(&mut self, store: &Store) -> Result<(), StoreError> {
         let (key, behind, name) = (self.key, self.folded, self.name.clone());
         store.read(key, behind, |number, record| {
-            self.apply(&record, store)
-                .map_err(|refused| StoreError(format!("bandit `{name}`, record {number}: {}", refused.message)))?;
+            self.apply(&record, store).map_err(|refused| {
+                StoreError(format!("bandit `{name}`, record {number}: {}", refused.message))
+            })?;
             self.folded = number;
             Ok(())
         })
@@ -107,7 +113,8 @@ impl Hosted {
 
     /// Changes the state as a record says; the only way in which it changes.
     fn apply(&mut self, record: &Record, store: &Store) -> Result<(), Refused> {
-        let damaged = |error: serde_json::Error| Refused::invalid(format!("its body cannot be read: {error}"));
+        let damaged =
+            |error: serde_json::Error| Refused::invalid(format!("its body cannot be read: {error}"));
         match record.kind {
             Kind::Decided => {
                 let made: DecidedRecord = serde_json::from_str(&record.body).map_err(damaged)?;
@@ -189,7 +196,8 @@ impl Hosted {
         let index = match &asked.played {
             None => 0,
             Some(played) => {
-                let unknown = || Refused::invalid(format!("{played:?} was played, but is none of the actions"));
+                let unknown =
+                    || Refused::invalid(format!("{played:?} was played, but is none of the actions"));
                 event.find(played).ok_or_else(unknown)?
             }
         };
@@ -211,7 +219,11 @@ impl Hosted {
         let id = &paid.decision_id;
         let unavailable = |error: StoreError| Refused::unavailable(error.to_string());
         let other = |before: f64| {
-            Refused::new(409, "already_learned", format!("decision {id:?} has had its reward already, which was {before}"))
+            Refused::new(
+                409,
+                "already_learned",
+                format!("decision {id:?} has had its reward already, which was {before}"),
+            )
         };
         match self.bandit.decision(id) {
             Some((_, Fate::Learned(before))) if same(before, paid.reward) => return Ok((None, ())),
@@ -268,7 +280,8 @@ impl Hosted {
         asked.event(self.names.as_deref(), &mut event)?;
         event.decision_id = Some(id.to_owned());
         event.reward = Some(paid.reward);
-        let unknown = || Refused::invalid(format!("{played:?} was played, but is none of the decision's actions"));
+        let unknown =
+            || Refused::invalid(format!("{played:?} was played, but is none of the decision's actions"));
         event.chosen = Some(event.find(played).ok_or_else(unknown)?);
         Ok(self.bandit.learn_event(&event)?)
     }
@@ -311,7 +324,9 @@ impl Hosted {
     }
 
     fn replace(&mut self, state: &str) -> Result<(), Refused> {
-        let bytes = STANDARD.decode(state).map_err(|error| Refused::invalid(format!("the state is not base64: {error}")))?;
+        let bytes = STANDARD
+            .decode(state)
+            .map_err(|error| Refused::invalid(format!("the state is not base64: {error}")))?;
         let bandit = Bandit::from_bytes(&bytes)?;
         if !bandit.recipe().model.is_same(&self.bandit.recipe().model) {
             return Err(Refused::new(409, "conflict", "the state is that of a bandit with another model"));
@@ -326,7 +341,8 @@ impl Hosted {
     pub(crate) fn tend(&mut self, at: i64, store: &Store, records: &mut Vec<Record>) {
         while self.deadlines.front().is_some_and(|(deadline, _)| *deadline <= at) {
             let Some((_, id)) = self.deadlines.pop_front() else { break };
-            let (Some(reward), Some((_, Fate::Open))) = (self.spec.default_reward, self.bandit.decision(&id)) else {
+            let (Some(reward), Some((_, Fate::Open))) = (self.spec.default_reward, self.bandit.decision(&id))
+            else {
                 continue;
             };
             let paid = Paid { decision_id: id, reward, played: None };

@@ -177,7 +177,9 @@ pub(crate) fn check_name(name: &str) -> Result<(), Refused> {
     if (1..=100).contains(&name.len()) && name.chars().all(usual) && !name.starts_with('.') {
         return Ok(());
     }
-    Err(Refused::invalid("a bandit's name has 1 to 100 letters, digits, dots, dashes and underscores, and no dot in front"))
+    Err(Refused::invalid(
+        "a bandit's name has 1 to 100 letters, digits, dots, dashes and underscores, and no dot in front",
+    ))
 }
 
 /// The body as text, which says that it is JSON.
@@ -189,7 +191,9 @@ pub(crate) async fn body(headers: &HeaderMap, body: Body, largest: usize) -> Res
     let read = tokio::time::timeout(PATIENCE, to_bytes(body, largest)).await;
     let bytes = read
         .map_err(|_| Refused::new(400, "too_slow", "the body took too long to arrive"))?
-        .map_err(|_| Refused::new(413, "too_large", format!("the body has more than {largest} bytes, or broke off")))?;
+        .map_err(|_| {
+            Refused::new(413, "too_large", format!("the body has more than {largest} bytes, or broke off"))
+        })?;
     String::from_utf8(bytes.into()).map_err(|_| Refused::new(400, "not_json", "the body is not UTF-8"))
 }
 
@@ -307,11 +311,19 @@ impl Service {
         let seconds = since.elapsed().as_secs_f64();
         let bucket = BUCKETS.iter().position(|end| seconds <= *end).unwrap_or(BUCKETS.len());
         self.latency[bucket].fetch_add(1, Ordering::Relaxed);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time; casts saturate")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a time; casts saturate"
+        )]
         self.latency_sum.fetch_add((seconds * 1e9) as u64, Ordering::Relaxed);
     }
 
-    pub(crate) async fn decided(&self, name: &str, asked: Vec<Asked>) -> Result<Vec<Result<crate::api::Decided, Refused>>, Refused> {
+    pub(crate) async fn decided(
+        &self,
+        name: &str,
+        asked: Vec<Asked>,
+    ) -> Result<Vec<Result<crate::api::Decided, Refused>>, Refused> {
         let since = Instant::now();
         let answer = self.engine.call(name, Call::Decide(asked)).await?;
         self.took(since);
@@ -321,7 +333,11 @@ impl Service {
         }
     }
 
-    pub(crate) async fn paid(&self, name: &str, paid: Vec<Paid>) -> Result<Vec<Result<(), Refused>>, Refused> {
+    pub(crate) async fn paid(
+        &self,
+        name: &str,
+        paid: Vec<Paid>,
+    ) -> Result<Vec<Result<(), Refused>>, Refused> {
         match self.engine.call(name, Call::Pay(paid)).await? {
             Answer::Paid(paid) => Ok(paid),
             _ => Err(Refused::unavailable("an answer to another call")),
@@ -408,7 +424,8 @@ async fn report(State(service): State<Shared>, Path(name): Path<String>) -> Answ
             format!("The logs are probably of no use here: the probability that they hold is {hold:.2}.")
         }
         (Some(hold), _) => {
-            let trusts = shown["features"].as_array().into_iter().flatten().filter_map(|view| text(&view["trust"]));
+            let trusts =
+                shown["features"].as_array().into_iter().flatten().filter_map(|view| text(&view["trust"]));
             let low = trusts.filter(|trust| *trust < 0.5).count();
             format!("The logs hold with probability {hold:.2}; {low} of their features count less than half.")
         }
@@ -420,7 +437,9 @@ async fn report(State(service): State<Shared>, Path(name): Path<String>) -> Answ
 
 async fn snapshot(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
     match service.engine.call(&name, Call::Snapshot).await? {
-        Answer::Snapshot(bytes) => Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response()),
+        Answer::Snapshot(bytes) => {
+            Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
+        }
         _ => Err(Refused::unavailable("an answer to another call")),
     }
 }
@@ -441,7 +460,11 @@ struct From {
 }
 
 /// What was decided and came of it, as JSON lines that `summarize --format events` reads.
-async fn events(State(service): State<Shared>, Path(name): Path<String>, Query(from): Query<From>) -> Answered {
+async fn events(
+    State(service): State<Shared>,
+    Path(name): Path<String>,
+    Query(from): Query<From>,
+) -> Answered {
     let view = viewed(&service, &name).await?;
     let folder = service.engine.folder.clone();
     let (sender, receiver) = tokio::sync::mpsc::channel::<Result<String, StoreError>>(64);
@@ -458,8 +481,9 @@ async fn events(State(service): State<Shared>, Path(name): Path<String>, Query(f
                     return Ok(());
                 }
                 let paid = store.rewarded(view.key, &record.id)?;
-                let line = line(&record, paid.as_deref(), names.as_deref())
-                    .ok_or_else(|| StoreError(format!("the record of decision {:?} cannot be read", record.id)))?;
+                let line = line(&record, paid.as_deref(), names.as_deref()).ok_or_else(|| {
+                    StoreError(format!("the record of decision {:?} cannot be read", record.id))
+                })?;
                 sender.blocking_send(Ok(line)).map_err(|_| StoreError("nobody reads on".to_owned()))
             })
         });
@@ -480,7 +504,8 @@ fn line(record: &crate::store::Record, paid: Option<&str>, names: Option<&[Strin
             action["id"] = json!(place.to_string());
         }
         if let (Some(names), Some(list)) = (names, action["features"].as_array()) {
-            action["features"] = names.iter().cloned().zip(list.iter().cloned()).collect::<serde_json::Map<_, _>>().into();
+            action["features"] =
+                names.iter().cloned().zip(list.iter().cloned()).collect::<serde_json::Map<_, _>>().into();
         }
     }
     let mut event = json!({"actions": actions, "action": action, "probability": propensity,
@@ -526,27 +551,43 @@ async fn metrics(State(service): State<Shared>) -> Answered {
         let view = viewed(&service, &made.name).await?;
         gauges.push((made.name.clone(), view.counts));
     }
-    let mut family = |name: &str, kind: &str, help: &str, value: &dyn Fn(&truenorth_bandit::Counts) -> f64| {
-        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        for (bandit, counts) in &gauges {
-            let _ = writeln!(text, "{name}{{bandit=\"{bandit}\"}} {}", value(counts));
-        }
-    };
+    let mut family =
+        |name: &str, kind: &str, help: &str, value: &dyn Fn(&truenorth_bandit::Counts) -> f64| {
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+            for (bandit, counts) in &gauges {
+                let _ = writeln!(text, "{name}{{bandit=\"{bandit}\"}} {}", value(counts));
+            }
+        };
     family("truenorth_decisions_total", "counter", "Decisions made.", &|counts| counts.decisions as f64);
     family("truenorth_rewards_total", "counter", "Rewards learned.", &|counts| counts.rewards as f64);
-    family("truenorth_open_decisions", "gauge", "Decisions that wait for a reward.", &|counts| counts.open as f64);
-    family("truenorth_expired_total", "counter", "Decisions that waited too long.", &|counts| counts.expired as f64);
-    family("truenorth_conflicts_total", "counter", "Intervals that contradict each other.", &|counts| counts.conflicts as f64);
-    family("truenorth_pooled_share", "gauge", "Share of decisions that the logs informed.", &|counts| counts.pooled_share);
+    family("truenorth_open_decisions", "gauge", "Decisions that wait for a reward.", &|counts| {
+        counts.open as f64
+    });
+    family("truenorth_expired_total", "counter", "Decisions that waited too long.", &|counts| {
+        counts.expired as f64
+    });
+    family("truenorth_conflicts_total", "counter", "Intervals that contradict each other.", &|counts| {
+        counts.conflicts as f64
+    });
+    family("truenorth_pooled_share", "gauge", "Share of decisions that the logs informed.", &|counts| {
+        counts.pooled_share
+    });
     for (name, help, value) in [
         ("truenorth_commits_total", "Groups of records that were synced.", &meters.commits),
         ("truenorth_records_total", "Records written down.", &meters.records),
         ("truenorth_refused_total", "Decisions and rewards that were refused.", &meters.refused),
     ] {
-        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {}", value.load(Ordering::Relaxed));
+        let _ = writeln!(
+            text,
+            "# HELP {name} {help}\n# TYPE {name} counter\n{name} {}",
+            value.load(Ordering::Relaxed)
+        );
     }
     let name = "truenorth_decision_seconds";
-    let _ = writeln!(text, "# HELP {name} Time from a call to its answer, the disk included.\n# TYPE {name} histogram");
+    let _ = writeln!(
+        text,
+        "# HELP {name} Time from a call to its answer, the disk included.\n# TYPE {name} histogram"
+    );
     let mut count = 0;
     for (place, bucket) in service.latency.iter().enumerate() {
         count += bucket.load(Ordering::Relaxed);

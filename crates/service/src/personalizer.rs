@@ -34,10 +34,24 @@ struct RankAction {
     features: Vec<Value>,
 }
 
-/// A list of objects as one, later ones over earlier ones.
+/// A list of objects as one: objects of the same name become one, and of other values the later one counts.
 fn merged(features: &[Value]) -> Value {
-    let objects = features.iter().filter_map(Value::as_object);
-    Value::Object(objects.flat_map(|object| object.iter().map(|(key, value)| (key.clone(), value.clone()))).collect::<Map<_, _>>())
+    let mut all = Value::Object(Map::new());
+    for object in features.iter().filter(|value| value.is_object()) {
+        merge(&mut all, object.clone());
+    }
+    all
+}
+
+fn merge(into: &mut Value, from: Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from)) => {
+            for (key, value) in from {
+                merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, from) => *into = from,
+    }
 }
 
 pub(crate) async fn rank(
@@ -78,12 +92,14 @@ pub(crate) async fn rank(
             if rank.excluded_actions.contains(&action.id) {
                 return json!({"id": action.id, "probability": 0.0});
             }
-            let probability = if first.is_some() { decided.propensity } else { (1.0 - decided.propensity) / others };
+            let probability =
+                if first.is_some() { decided.propensity } else { (1.0 - decided.propensity) / others };
             let id = first.take().or_else(|| order.next());
             json!({"id": id, "probability": probability})
         })
         .collect();
-    let answer = json!({"ranking": ranking, "eventId": decided.decision_id, "rewardActionId": decided.action});
+    let answer =
+        json!({"ranking": ranking, "eventId": decided.decision_id, "rewardActionId": decided.action});
     Ok((StatusCode::CREATED, json_text(answer.to_string())).into_response())
 }
 

@@ -121,7 +121,9 @@ impl Spec {
         {
             return Err(wrong(format!("a bandit has 1 to {MOST_FEATURES} features, not {count}")));
         }
-        for (name, value) in [("reward_timeout_s", self.reward_timeout_s), ("default_reward", self.default_reward)] {
+        for (name, value) in
+            [("reward_timeout_s", self.reward_timeout_s), ("default_reward", self.default_reward)]
+        {
             if let Some(value) = value.filter(|value| !(value.abs() <= 1e50)) {
                 return Err(wrong(format!("`{name}` is {value}, but must be a number of at most 1e50")));
             }
@@ -131,8 +133,11 @@ impl Spec {
         }
         let mut parts = match (&self.summary, &self.model, self.names()) {
             (Some(summary), ..) => {
-                let bytes = STANDARD.decode(summary).map_err(|error| wrong(format!("`summary` is not base64: {error}")))?;
-                let summary = Summary::from_bytes(&bytes).map_err(|problem| wrong(format!("`summary`: {problem}")))?;
+                let bytes = STANDARD
+                    .decode(summary)
+                    .map_err(|error| wrong(format!("`summary` is not base64: {error}")))?;
+                let summary =
+                    Summary::from_bytes(&bytes).map_err(|problem| wrong(format!("`summary`: {problem}")))?;
                 bandit::parts(&summary).map_err(wrong)?
             }
             (_, Some(model), _) => Parts::without_logs(model)?,

@@ -54,7 +54,9 @@ pub(crate) enum Kind {
 impl Kind {
     fn of(number: i64) -> Option<Self> {
         use Kind::{Activated, Decided, Fitted, Mode, Renewed, Restored, Rewarded};
-        [Decided, Rewarded, Fitted, Mode, Activated, Renewed, Restored].into_iter().find(|kind| *kind as i64 == number)
+        [Decided, Rewarded, Fitted, Mode, Activated, Renewed, Restored]
+            .into_iter()
+            .find(|kind| *kind as i64 == number)
     }
 }
 
@@ -141,8 +143,10 @@ impl Store {
 
     fn checked(connection: Connection, lock: Option<File>, path: PathBuf) -> Result<Self> {
         let damaged = |error: rusqlite::Error| StoreError(format!("{}: {error}", path.display()));
-        let version: Option<i64> =
-            connection.query_row("SELECT version FROM meta", [], |row| row.get(0)).optional().map_err(damaged)?;
+        let version: Option<i64> = connection
+            .query_row("SELECT version FROM meta", [], |row| row.get(0))
+            .optional()
+            .map_err(damaged)?;
         match version {
             None => {
                 connection.execute("INSERT INTO meta VALUES (?1)", [VERSION]).map_err(damaged)?;
@@ -150,7 +154,9 @@ impl Store {
             Some(VERSION) => {}
             Some(found) => {
                 let path = path.display();
-                return Err(StoreError(format!("{path} has version {found}, but this program reads version {VERSION}")));
+                return Err(StoreError(format!(
+                    "{path} has version {found}, but this program reads version {VERSION}"
+                )));
             }
         }
         let last = connection
@@ -161,9 +167,8 @@ impl Store {
 
     pub(crate) fn bandits(&self) -> Result<Vec<Made>> {
         let mut query = self.connection.prepare("SELECT key, name, spec FROM bandits ORDER BY key")?;
-        let made = query.query_map([], |row| {
-            Ok(Made { key: row.get(0)?, name: row.get(1)?, spec: row.get(2)? })
-        })?;
+        let made =
+            query.query_map([], |row| Ok(Made { key: row.get(0)?, name: row.get(1)?, spec: row.get(2)? }))?;
         Ok(made.collect::<std::result::Result<_, _>>()?)
     }
 
@@ -178,7 +183,8 @@ impl Store {
         let transaction = self.connection.transaction()?;
         let mut last = self.last;
         {
-            let mut insert = transaction.prepare_cached("INSERT INTO journal VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+            let mut insert =
+                transaction.prepare_cached("INSERT INTO journal VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
             for record in records {
                 last += 1;
                 let Record { bandit, kind, at, id, body } = record;
@@ -207,8 +213,12 @@ impl Store {
         let mut rows = query.query(params![bandit, behind])?;
         while let Some(row) = rows.next()? {
             let number: i64 = row.get(0)?;
-            let damaged =
-                || StoreError(format!("{}: record {number} has changed since it was written", self.path.display()));
+            let damaged = || {
+                StoreError(format!(
+                    "{}: record {number} has changed since it was written",
+                    self.path.display()
+                ))
+            };
             let kind = Kind::of(row.get(1)?).ok_or_else(damaged)?;
             let record = Record { bandit, kind, at: row.get(2)?, id: row.get(3)?, body: row.get(4)? };
             if record.checksum(number) != row.get::<_, i64>(5)? {
@@ -221,17 +231,17 @@ impl Store {
 
     /// What was asked for a decision.
     pub(crate) fn decided(&self, bandit: i64, id: &str) -> Result<Option<String>> {
-        let mut query = self
-            .connection
-            .prepare_cached("SELECT body FROM journal WHERE bandit = ?1 AND id = ?2 AND kind = 1 ORDER BY number DESC")?;
+        let mut query = self.connection.prepare_cached(
+            "SELECT body FROM journal WHERE bandit = ?1 AND id = ?2 AND kind = 1 ORDER BY number DESC",
+        )?;
         Ok(query.query_row(params![bandit, id], |row| row.get(0)).optional()?)
     }
 
     /// The last reward of a decision, as it was written down.
     pub(crate) fn rewarded(&self, bandit: i64, id: &str) -> Result<Option<String>> {
-        let mut query = self
-            .connection
-            .prepare_cached("SELECT body FROM journal WHERE bandit = ?1 AND id = ?2 AND kind = 2 ORDER BY number DESC")?;
+        let mut query = self.connection.prepare_cached(
+            "SELECT body FROM journal WHERE bandit = ?1 AND id = ?2 AND kind = 2 ORDER BY number DESC",
+        )?;
         Ok(query.query_row(params![bandit, id], |row| row.get(0)).optional()?)
     }
 

@@ -31,7 +31,9 @@ pub fn verify(folder: &Path) -> Result<Verified, StoreError> {
                 continue;
             }
         };
-        let Some(snapshot) = read_snapshot(folder, made.key).filter(|kept| kept.0 <= whole.folded) else { continue };
+        let Some(snapshot) = read_snapshot(folder, made.key).filter(|kept| kept.0 <= whole.folded) else {
+            continue;
+        };
         let name = made.name.clone();
         match Hosted::restored(made, &store, Some(snapshot)) {
             Ok(kept) if kept.folded == whole.folded && kept.bandit.to_bytes() != whole.bandit.to_bytes() => {

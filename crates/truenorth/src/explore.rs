@@ -66,7 +66,15 @@ impl Draws {
         };
         let mean: Vec<f64> = known.estimate();
         let mean: Vec<f64> = (0..count).map(|k| along(&mean, k)).collect();
-        let shared: Vec<f64> = (0..count).map(|k| along(&known.shared, k) * known.common.1.sqrt()).collect();
+        // What the unknowns in common bring, by independent ones.
+        let unknowns = known.common.len();
+        let common = root(unknowns, |i, j| known.spread[i * unknowns + j]);
+        let turned = |k: usize| -> Vec<f64> {
+            let a = known.along(actions.row(k));
+            let column = |j: usize| common.iter().zip(&a).skip(j).map(|(row, a)| row[j] * a).sum();
+            (0..unknowns).map(column).collect()
+        };
+        let shared: Vec<Vec<f64>> = (0..count).map(turned).collect();
         let roots: Vec<(Vec<usize>, Vec<Vec<f64>>)> = together(known, actions)
             .into_iter()
             .map(|group| {
@@ -82,11 +90,13 @@ impl Draws {
         let Self { normals, best, .. } = self;
         for best in best {
             normals.clear();
-            normals.extend((0..=count).map(|_| -> f64 { StandardNormal.sample(dice) }));
+            normals.extend((0..count + unknowns).map(|_| -> f64 { StandardNormal.sample(dice) }));
             for (group, root) in &roots {
                 for (&k, row) in group.iter().zip(root) {
                     let own: f64 = row.iter().zip(group).map(|(entry, &j)| entry * normals[j]).sum();
-                    drawn[k] = mean[k] + deviation * (own + shared[k] * normals[count]);
+                    let common: f64 =
+                        shared[k].iter().zip(&normals[count..]).map(|(a, normal)| a * normal).sum();
+                    drawn[k] = mean[k] + deviation * (own + common);
                 }
             }
             for (k, &value) in drawn.iter().enumerate() {

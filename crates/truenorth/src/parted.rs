@@ -1,15 +1,17 @@
 //! What is known of coefficients that fall into parts: for rows that touch a few columns each.
 //!
 //! ```text
-//! θ = m + uξ + η,     η ~ N(0, σ²B), ξ ~ N(ξ̂, σ²c),  B one block for each part
-//! xᵀθ ~ N(xᵀm + aξ̂, σ² (xᵀBx + a²c)),     a = xᵀu
+//! θ = m + Uξ + η,     η ~ N(0, σ²B), ξ ~ N(ξ̂, σ²C),  B one block for each part
+//! xᵀθ ~ N(xᵀm + aᵀξ̂, σ² (xᵀBx + aᵀCa)),     a = Uᵀx
 //! ```
 //!
-//! ξ is one unknown that all coefficients depend on: the level of the rewards, as of the last fit. Given ξ, the parts know
-//! nothing of each other, and a reward changes its own part alone. With `w = Bx` and `s = 1 + xᵀw`,
+//! ξ are a few unknowns that all coefficients depend on: the level of the rewards, and, with logs, what else the last fit has found
+//! that parts have in common. Given ξ, the parts know nothing of each other, and a reward changes its own part alone. With
+//! `w = Bx` and `s = 1 + xᵀw`,
 //!
 //! ```text
-//! e = r - xᵀm,   m ← m + we/s,   u ← u - wa/s,   B ← B - wwᵀ/s,   ξ̂ ← ξ̂ + ca(e - aξ̂)/(s + a²c),   c ← cs/(s + a²c)
+//! e = r - xᵀm,   m ← m + we/s,   U ← U - waᵀ/s,   B ← B - wwᵀ/s
+//! g = Ca/(s + aᵀCa),   ξ̂ ← ξ̂ + g(e - aᵀξ̂),   C ← C - gaᵀC
 //! ```
 //!
 //! is Bayes' rule, exactly. A row that touches several parts makes one of them. B is stored itself, not a factor of it: a form
@@ -27,14 +29,18 @@ use crate::round::{Actions, Row};
 pub(crate) struct Parted {
     /// B.
     pub(crate) inverse: Blocks,
-    /// m and u.
+    /// m and the columns of U.
     pub(crate) mean: Vec<f64>,
-    pub(crate) shared: Vec<f64>,
-    /// ξ̂ and c.
-    pub(crate) common: (f64, f64),
+    pub(crate) shared: Vec<Vec<f64>>,
+    /// ξ̂, and C row after row.
+    pub(crate) common: Vec<f64>,
+    pub(crate) spread: Vec<f64>,
     /// log det V - log det W.
     pub(crate) log_det_growth: f64,
 }
+
+/// Unknowns that may be in common.
+pub(crate) const MOST_UNKNOWNS: usize = 8;
 
 /// Room for updates.
 #[derive(Debug, Clone, Default)]
@@ -48,15 +54,33 @@ impl Parted {
     /// Coefficients that are independent of each other: `W = diag λ`.
     pub(crate) fn ridge(ridge: impl IntoIterator<Item = f64>) -> Self {
         let inverse = Blocks::diagonal(ridge.into_iter().map(f64::recip));
-        let nothing = vec![0.0; inverse.dimension()];
-        Self { inverse, mean: nothing.clone(), shared: nothing, common: (0.0, 0.0), log_det_growth: 0.0 }
+        let mean = vec![0.0; inverse.dimension()];
+        let (shared, common, spread) = Default::default();
+        Self { inverse, mean, shared, common, spread, log_det_growth: 0.0 }
+    }
+
+    /// With unknowns in common: their vectors, and their covariance over σ².
+    pub(crate) fn with_common(self, shared: Vec<Vec<f64>>, spread: Vec<f64>) -> Self {
+        Self { common: vec![0.0; shared.len()], shared, spread, ..self }
+    }
+
+    /// `aᵀCb`.
+    pub(crate) fn shared_product(&self, a: &[f64], b: &[f64]) -> f64 {
+        let rows = self.spread.chunks_exact(self.common.len().max(1));
+        a.iter().zip(rows).map(|(a, row)| a * row.iter().zip(b).map(|(c, b)| c * b).sum::<f64>()).sum()
+    }
+
+    /// `a = Uᵀx`.
+    pub(crate) fn along(&self, x: Row<'_>) -> Vec<f64> {
+        let along = |shared: &Vec<f64>| x.entries().map(|(column, value)| value * shared[column]).sum();
+        self.shared.iter().map(along).collect()
     }
 
     /// Adds columns of this precision.
     pub(crate) fn grow(&mut self, dimension: usize, ridge: f64) {
         self.inverse.grow((self.mean.len()..dimension).map(|_| ridge.recip()));
         self.mean.resize(dimension, 0.0);
-        self.shared.resize(dimension, 0.0);
+        self.shared.iter_mut().for_each(|shared| shared.resize(dimension, 0.0));
     }
 
     /// Means and radii of all actions.
@@ -72,37 +96,50 @@ impl Parted {
         places.clear();
         places.extend(x.entries().map(|(column, value)| (self.inverse.place(column).1, value)));
         kernel::run(&mut Product { part: self.inverse.part(part), x: places, to: product });
-        let (mut error, mut a) = (reward, 0.0);
-        for (column, value) in x.entries() {
-            error -= value * self.mean[column];
-            a += value * self.shared[column];
-        }
+        let error = reward - x.entries().map(|(column, value)| value * self.mean[column]).sum::<f64>();
         let s = 1.0 + places.iter().map(|&(at, value)| value * product[at]).sum::<f64>().max(0.0);
-        let (common, variance) = self.common;
-        let all = s + a * a * variance;
-        self.common = (common + variance * a * (error - a * common) / all, variance * s / all);
+        let mut all = s;
+        if !self.common.is_empty() {
+            let a = self.along(x);
+            let rows = self.spread.chunks_exact(a.len());
+            let c: Vec<f64> = rows.map(|row| row.iter().zip(&a).map(|(c, a)| c * a).sum()).collect();
+            all += a.iter().zip(&c).map(|(a, c)| a * c).sum::<f64>().max(0.0);
+            let known: f64 = a.iter().zip(&self.common).map(|(a, common)| a * common).sum();
+            for (i, row) in self.spread.chunks_exact_mut(a.len()).enumerate() {
+                self.common[i] += c[i] * (error - known) / all;
+                row.iter_mut().zip(&c).for_each(|(entry, c_j)| *entry -= c[i] * c_j / all);
+            }
+            let part = self.inverse.part(part);
+            for (shared, a) in self.shared.iter_mut().zip(&a) {
+                part.columns().zip(&*product).for_each(|(column, w)| shared[column] -= w * a / s);
+            }
+        }
         self.log_det_growth += all.ln();
         let part = self.inverse.part_mut(part);
         for (column, w) in part.columns().zip(&*product) {
             self.mean[column] += w * error / s;
-            self.shared[column] -= w * a / s;
         }
         kernel::run(&mut Shrink { part, w: product, factor: s.recip() });
     }
 
     /// θ̂.
     pub(crate) fn estimate(&self) -> Vec<f64> {
-        self.mean.iter().zip(&self.shared).map(|(mean, shared)| mean + shared * self.common.0).collect()
+        let mut estimate = self.mean.clone();
+        for (shared, common) in self.shared.iter().zip(&self.common) {
+            estimate.iter_mut().zip(shared).for_each(|(estimate, shared)| *estimate += shared * common);
+        }
+        estimate
     }
 
     /// Whether sizes and numbers can be right: deserialised data may be anything.
     pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
-        let vectors = [&self.mean, &self.shared];
-        let (common, variance) = self.common;
+        let unknowns = self.common.len();
+        let numbers = self.shared.iter().chain([&self.mean, &self.common, &self.spread]).flatten();
         self.inverse.is_consistent(dimension)
-            && vectors.iter().all(|vector| vector.len() == dimension)
-            && vectors.into_iter().flatten().chain([&common]).all(|number| number.is_finite())
-            && (0.0..f64::INFINITY).contains(&variance)
+            && self.shared.iter().chain([&self.mean]).all(|vector| vector.len() == dimension)
+            && (self.shared.len(), self.spread.len()) == (unknowns, unknowns * unknowns)
+            && unknowns <= MOST_UNKNOWNS
+            && numbers.into_iter().all(|number| number.is_finite())
             && (-1e-6..f64::INFINITY).contains(&self.log_det_growth)
     }
 }

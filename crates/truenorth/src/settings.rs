@@ -327,7 +327,8 @@ impl Settings {
     ///
     /// Decisions are those of the same policy without this, up to rounding: always, where there are no logs; with logs in the
     /// rounds that fit the belief anew. Between fits a reward changes what is believed of the features that were ever
-    /// touched together with its own, and, of all the others, only what follows from the level of rewards.
+    /// touched together with its own, and, of all the others, what follows from the level of rewards, from a common factor on
+    /// the logs and from whether they are void.
     pub fn sparse(mut self, sparse: bool) -> Self {
         self.sparse = sparse;
         self

@@ -82,9 +82,12 @@ impl Client {
 
     fn exchange(&mut self, method: &str, path: &str, kind: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
         let stream = self.stream.as_mut()?;
-        let token = self.token.as_ref().map_or(String::new(), |token| format!("authorization: Bearer {token}\r\n"));
+        let token =
+            self.token.as_ref().map_or(String::new(), |token| format!("authorization: Bearer {token}\r\n"));
         let length = body.len();
-        let head = format!("{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {kind}\r\n{token}content-length: {length}\r\n\r\n");
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {kind}\r\n{token}content-length: {length}\r\n\r\n"
+        );
         stream.write_all(&[head.as_bytes(), body].concat()).ok()?;
         let mut reader = BufReader::new(stream);
         let mut line = String::new();
@@ -175,16 +178,25 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
     }
     assert_eq!(client.call("POST", "/v1/bandits/news/decisions", &asked(1, Some("one"))), (200, first));
     let paid = |reward: f64| json!({"decision_id": "one", "reward": reward});
-    for (body, expected) in [(paid(0.5), 200), (paid(0.5), 200), (paid(0.75), 409), (json!({"decision_id": "no", "reward": 1}), 404)] {
+    for (body, expected) in [
+        (paid(0.5), 200),
+        (paid(0.5), 200),
+        (paid(0.75), 409),
+        (json!({"decision_id": "no", "reward": 1}), 404),
+    ] {
         assert_eq!(client.call("POST", "/v1/bandits/news/rewards", &body).0, expected, "{body}");
     }
     let batch = json!({"decisions": [asked(2, Some("two")), asked(3, None), {"actions": []}]});
     let (status, answers) = client.call("POST", "/v1/bandits/news/decisions:batch", &batch);
     assert_eq!((status, &answers["decisions"][0]["decision_id"]), (200, &json!("two")));
     assert_eq!(answers["decisions"][2]["error"]["code"], "invalid");
-    let list = json!([{"decision_id": "two", "reward": 1, "played": "c"}, {"decision_id": "three", "reward": 1}]);
+    let list =
+        json!([{"decision_id": "two", "reward": 1, "played": "c"}, {"decision_id": "three", "reward": 1}]);
     let (status, answers) = client.call("POST", "/v1/bandits/news/rewards", &list);
-    assert_eq!((status, &answers["rewards"][0]["accepted"], &answers["rewards"][1]["error"]["code"]), (200, &json!(true), &json!("unknown_decision")));
+    assert_eq!(
+        (status, &answers["rewards"][0]["accepted"], &answers["rewards"][1]["error"]["code"]),
+        (200, &json!(true), &json!("unknown_decision"))
+    );
     let (_, shown) = client.call("GET", "/v1/bandits/news", &Value::Null);
     assert_eq!((&shown["decisions"], &shown["rewards"], &shown["open"]), (&json!(3), &json!(2), &json!(1)));
     // What is refused changes nothing, and is said in one sentence.
@@ -193,10 +205,31 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
         ("POST", "/v1/bandits/news/decisions", "application/json", "{", 400, "EOF"),
         ("POST", "/v1/bandits/news/decisions", "text/plain", "{}", 400, "content-type"),
         ("POST", "/v1/bandits/news/decisions", "application/json", "{}", 422, "missing field `actions`"),
-        ("POST", "/v1/bandits/news/decisions", "application/json", r#"{"actions":[{"id":"a"}],"x":1}"#, 422, "unknown field `x`"),
-        ("POST", "/v1/bandits/news/decisions", "application/json", r#"{"actions":[{"id":"a","features":{"item":"a"}}],"context":{"hour":1e300}}"#, 422, "hour"),
+        (
+            "POST",
+            "/v1/bandits/news/decisions",
+            "application/json",
+            r#"{"actions":[{"id":"a"}],"x":1}"#,
+            422,
+            "unknown field `x`",
+        ),
+        (
+            "POST",
+            "/v1/bandits/news/decisions",
+            "application/json",
+            r#"{"actions":[{"id":"a","features":{"item":"a"}}],"context":{"hour":1e300}}"#,
+            422,
+            "hour",
+        ),
         ("POST", "/v1/bandits/other/decisions", "application/json", r#"{"actions":[]}"#, 404, "no bandit"),
-        ("POST", "/v1/bandits/news/rewards", "application/json", r#"{"decision_id":"x","reward":"1"}"#, 422, "reward"),
+        (
+            "POST",
+            "/v1/bandits/news/rewards",
+            "application/json",
+            r#"{"decision_id":"x","reward":"1"}"#,
+            422,
+            "`reward` is \"1\", but must be a number",
+        ),
         ("PUT", "/v1/bandits/..%2F..%2Fx", "application/json", r#"{"model":"a"}"#, 422, "name"),
         ("PUT", "/v1/bandits/x", "application/json", r#"{"model":"a","dimension":2}"#, 422, "one of"),
         ("PUT", "/v1/bandits/x", "application/json", r#"{"dimension":2,"policy":"magic"}"#, 422, "magic"),
@@ -207,10 +240,15 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
         let (status, answer) = client.raw(method, path, kind, body.as_bytes()).unwrap();
         let answer: Value = serde_json::from_slice(&answer).unwrap_or_else(|_| panic!("{path} {body}"));
         let message = answer["error"]["message"].as_str().unwrap_or_default();
-        assert!(status == expected && message.contains(sentence), "{method} {path} {body}: {status} {answer}");
+        assert!(
+            status == expected && message.contains(sentence),
+            "{method} {path} {body}: {status} {answer}"
+        );
     }
     let mut large = service.client();
-    let (status, _) = large.raw("POST", "/v1/bandits/news/decisions", "application/json", &vec![b' '; 5 << 20]).unwrap_or((413, Vec::new()));
+    let (status, _) = large
+        .raw("POST", "/v1/bandits/news/decisions", "application/json", &vec![b' '; 5 << 20])
+        .unwrap_or((413, Vec::new()));
     assert_eq!(status, 413);
     assert_eq!(client.bytes("/v1/bandits/news/snapshot"), before);
     // Others.
@@ -225,9 +263,13 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
     shadowed["played"] = json!("c");
     let (_, answer) = client.call("POST", "/v1/bandits/news/decisions", &shadowed);
     assert_eq!((&answer["action"], answer["ours"].is_string()), (&json!("c"), true));
-    assert_eq!(client.call("POST", "/v1/bandits/news/rewards", &json!({"decision_id": "five", "reward": 1})).0, 200);
+    assert_eq!(
+        client.call("POST", "/v1/bandits/news/rewards", &json!({"decision_id": "five", "reward": 1})).0,
+        200
+    );
     // Two processes on one folder.
-    let second = truenorth(&["serve", "--listen", "127.0.0.1:0", "--data", folder.path("data").to_str().unwrap()]);
+    let second =
+        truenorth(&["serve", "--listen", "127.0.0.1:0", "--data", folder.path("data").to_str().unwrap()]);
     assert_eq!(second.code, 1);
     assert!(second.stderr.contains("another process serves this folder"), "{}", second.stderr);
     // What was decided is the next season's log.
@@ -235,10 +277,24 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
     std::fs::write(&export, client.bytes("/v1/bandits/news/events")).unwrap();
     service.stop();
     let summary = folder.path("season.tn");
-    let summed = truenorth(&["summarize", export.to_str().unwrap(), "--format", "events", "--model", "item:(1 + hour)", "-o", summary.to_str().unwrap()]);
+    let summed = truenorth(&[
+        "summarize",
+        export.to_str().unwrap(),
+        "--format",
+        "events",
+        "--model",
+        "item:(1 + hour)",
+        "-o",
+        summary.to_str().unwrap(),
+    ]);
     assert_eq!(summed.code, 0, "{}", summed.stderr);
     let whole = truenorth(&["verify", folder.path("data").to_str().unwrap()]);
-    assert!(whole.code == 0 && whole.stdout.contains("is whole: 1 bandits"), "{} {}", whole.stdout, whole.stderr);
+    assert!(
+        whole.code == 0 && whole.stdout.contains("is whole: 1 bandits"),
+        "{} {}",
+        whole.stdout,
+        whole.stderr
+    );
 }
 
 #[test]
@@ -246,12 +302,15 @@ fn calls_need_the_token_that_allows_them() {
     let folder = Scratch::new();
     let service = Service::start(&folder.path("data"), &["--token", "write", "--read-token", "look"]);
     let mut client = service.client();
-    for (token, creates, looks) in [(None, 401, 401), (Some("wrong"), 401, 401), (Some("look"), 401, 200), (Some("write"), 201, 200)] {
+    for (token, creates, looks) in
+        [(None, 401, 401), (Some("wrong"), 401, 401), (Some("look"), 401, 200), (Some("write"), 201, 200)]
+    {
         client.token = token.map(str::to_owned);
         assert_eq!(client.call("PUT", "/v1/bandits/x", &model()).0, creates, "{token:?}");
         assert_eq!(client.call("GET", "/v1/bandits", &Value::Null).0, looks, "{token:?}");
     }
-    let open = truenorth(&["serve", "--listen", "0.0.0.0:0", "--data", folder.path("other").to_str().unwrap()]);
+    let open =
+        truenorth(&["serve", "--listen", "0.0.0.0:0", "--data", folder.path("other").to_str().unwrap()]);
     assert!(open.code == 1 && open.stderr.contains("--token"), "{}", open.stderr);
 }
 
@@ -269,16 +328,21 @@ fn load(service: &Service, acknowledged: &Acknowledged, next: &AtomicU64) {
                     let id = format!("d{round}");
                     let asked = asked(round, Some(&id)).to_string();
                     let path = "/v1/bandits/news/decisions";
-                    let Some((200, body)) = client.raw("POST", path, "application/json", asked.as_bytes()) else { return };
+                    let Some((200, body)) = client.raw("POST", path, "application/json", asked.as_bytes())
+                    else {
+                        return;
+                    };
                     let answer: Value = serde_json::from_slice(&body).unwrap();
                     let paid = reward(&answer);
                     acknowledged.lock().unwrap().push((id.clone(), answer, None));
                     let body = json!({"decision_id": id, "reward": paid}).to_string();
-                    let Some((200, _)) = client.raw("POST", "/v1/bandits/news/rewards", "application/json", body.as_bytes())
+                    let Some((200, _)) =
+                        client.raw("POST", "/v1/bandits/news/rewards", "application/json", body.as_bytes())
                     else {
                         return;
                     };
-                    acknowledged.lock().unwrap().iter_mut().rev().find(|known| known.0 == id).unwrap().2 = Some(paid);
+                    acknowledged.lock().unwrap().iter_mut().rev().find(|known| known.0 == id).unwrap().2 =
+                        Some(paid);
                 }
             });
         }
@@ -330,7 +394,8 @@ fn nothing_that_was_acknowledged_is_lost_or_counted_twice_however_it_is_killed()
     std::fs::copy(data.join("truenorth.db"), copy.join("truenorth.db")).unwrap();
     let [service, folded] = [Service::start(&data, &[]), Service::start(&copy, &[])];
     assert_eq!(folded.client().bytes("/v1/bandits/news/snapshot"), state);
-    let [one, other] = [&service, &folded].map(|service| service.client().call("POST", "/v1/bandits/news/decisions", &asked(5, None)));
+    let [one, other] = [&service, &folded]
+        .map(|service| service.client().call("POST", "/v1/bandits/news/decisions", &asked(5, None)));
     assert_eq!(one, other);
     drop((service, folded));
     let whole = truenorth(&["verify", data.to_str().unwrap()]);
@@ -349,17 +414,28 @@ fn personalizers_calls_learn_what_device_and_age_decide() {
     for call in 0..800u32 {
         let (mobile, young) = (call * 7 % 5 < 2, call * 11 % 7 < 3);
         let best = topics[usize::from(mobile) * 2 + usize::from(young)];
-        let actions: Vec<Value> = topics.iter().map(|topic| json!({"id": topic, "features": [{"topic": topic}]})).collect();
+        let actions: Vec<Value> =
+            topics.iter().map(|topic| json!({"id": topic, "features": [{"topic": topic}]})).collect();
         let context = json!([{"user": {"device": if mobile { "mobile" } else { "desktop" }}}, {"user": {"age": if young { "young" } else { "old" }}}]);
-        let (status, ranked) = client.call("POST", &format!("{path}/rank"), &json!({"contextFeatures": context, "actions": actions, "eventId": format!("e{call}")}));
+        let (status, ranked) = client.call(
+            "POST",
+            &format!("{path}/rank"),
+            &json!({"contextFeatures": context, "actions": actions, "eventId": format!("e{call}")}),
+        );
         assert_eq!((status, ranked["ranking"].as_array().unwrap().len()), (201, 4), "{ranked}");
         let hit = ranked["rewardActionId"] == best;
         right += u32::from(hit && call >= 500);
-        let (status, _) = client.call("POST", &format!("{path}/events/e{call}/reward"), &json!({"value": f64::from(u8::from(hit))}));
+        let (status, _) = client.call(
+            "POST",
+            &format!("{path}/events/e{call}/reward"),
+            &json!({"value": f64::from(u8::from(hit))}),
+        );
         assert_eq!(status, 204);
     }
     assert!(right >= 240, "{right} of 300");
-    let excluded = json!({"actions": [{"id": "x", "features": [{"topic": "news"}]}, {"id": "y", "features": []}], "excludedActions": ["x"], "deferActivation": true});
+    let user = json!([{"user": {"device": "mobile", "age": "old"}}]);
+    let [x, y] = ["x", "y"].map(|id| json!({"id": id, "features": [{"topic": "news"}]}));
+    let excluded = json!({"contextFeatures": user, "actions": [x, y], "excludedActions": ["x"], "deferActivation": true});
     let (status, ranked) = client.call("POST", &format!("{path}/rank"), &excluded);
     assert_eq!((status, &ranked["ranking"][0]), (201, &json!({"id": "x", "probability": 0.0})));
     let event = ranked["eventId"].as_str().unwrap();
@@ -386,5 +462,9 @@ fn a_record_that_has_changed_is_found() {
     let verified = truenorth(&["verify", data.to_str().unwrap()]);
     assert!(verified.code == 1, "{}", verified.stdout);
     let served = truenorth(&["serve", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
-    assert!(served.code == 1 && served.stderr.contains("has changed since it was written"), "{}", served.stderr);
+    assert!(
+        served.code == 1 && served.stderr.contains("has changed since it was written"),
+        "{}",
+        served.stderr
+    );
 }

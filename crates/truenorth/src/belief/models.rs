@@ -175,6 +175,19 @@ pub(crate) struct Spread<Covariance> {
     pub(crate) terms: Vec<(f64, Rc<Vector>)>,
 }
 
+impl<C> Spread<C> {
+    /// The covariance with the largest weight.
+    pub(crate) fn heaviest(&self) -> (f64, &C) {
+        let heavier = |best: &(f64, C), next: &(f64, C)| next.0 > best.0;
+        let (weight, covariance) = self
+            .starts
+            .iter()
+            .reduce(|best, next| if heavier(best, next) { next } else { best })
+            .unwrap_or_else(|| unreachable!("a mixture has a heaviest part"));
+        (*weight, covariance)
+    }
+}
+
 impl Spread<Covariance> {
     /// As one matrix of this side. O(d³).
     pub(crate) fn matrix(&self, side: usize) -> Matrix {

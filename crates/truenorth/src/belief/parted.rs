@@ -15,7 +15,8 @@
 //!
 //! with Q = AH⁻¹G and N, N' the rewards that are known about the levels, and then `θ_* = θ_off + H⁻¹s + H⁻¹G(unit w + θ_off w₀) -
 //! H⁻¹f c - H⁻¹g c' + N(0, H⁻¹)`. So a fit costs the cubes of the parts, and one action's mean and variance are those of the dense
-//! fit. What the parts have in common besides is not kept between fits, but for the level of live data alone.
+//! fit. Between fits, the border and whether the logs are void are kept as unknowns of their own; how the means of models differ
+//! in two parts at once is not.
 
 use super::models::{Averaged, Likelihood, Models, Posterior};
 use super::units::Units;
@@ -260,8 +261,9 @@ impl<'a> Arrow<'a> {
         Ok((Self { parts, places, border, linear, levels: explained - log_det }, log_evidence))
     }
 
-    /// Mean and covariance of a part's live coefficients where the logs hold but for a drift.
-    fn informed(&self, place: usize, drifted: &Averaged<Bordered>) -> (Vector, Matrix) {
+    /// Mean and covariance of a part's live coefficients where the logs hold but for a drift, and how they follow from the border
+    /// by the heaviest covariance.
+    fn informed(&self, place: usize, drifted: &Averaged<Bordered>) -> (Vector, Matrix, Matrix) {
         let part = &self.parts[place];
         let (side, dimension) = (part.columns.len(), self.places.len());
         let index = |i: usize| if i < side { part.columns[i] } else { dimension + i - side };
@@ -284,7 +286,11 @@ impl<'a> Arrow<'a> {
             spread.ger(*weight, &vector, &vector, 1.0);
         }
         let mean = &part.pooled + &part.gain * restricted(&drifted.mean);
-        (mean, &part.covariance + &part.gain * spread * part.gain.transpose())
+        let (_, Bordered { parts, .. }) = drifted.spread.heaviest();
+        let mut through = Matrix::identity(side + BORDER, BORDER);
+        through.view_mut((side, 0), (BORDER, BORDER)).fill_with_identity();
+        through.view_mut((0, 0), (side, BORDER)).copy_from(&-&parts[place].1);
+        (mean, &part.covariance + &part.gain * spread * part.gain.transpose(), &part.gain * through)
     }
 
     /// The variance of f'θ_* over all parts, for a vector by part.
@@ -469,10 +475,17 @@ impl Belief {
         let (void, holds, dimension) = (self.void, 1.0 - self.void, known.estimate.len());
         let mut belief = Parted::ridge(vec![1.0; dimension]);
         belief.inverse = together.clone();
+        // What parts have in common, as far as it is kept: the border, whether the logs are void, and the level if they are.
+        let mut shared = vec![vec![0.0; dimension]; BORDER + 2];
+        let mut common = Matrix::zeros(BORDER + 2, BORDER + 2);
+        let (weight, heaviest) = drifted.spread.heaviest();
+        common.view_mut((0, 0), (BORDER, BORDER)).copy_from(&(&heaviest.border * (holds * weight)));
+        common[(BORDER, BORDER)] = holds * void;
+        common[(BORDER + 1, BORDER + 1)] = void * alone.level;
         let (mut means, mut apart_along, mut fitted, mut used) = (Vec::new(), 0.0, 0.0, 0.0);
         let units = |columns: &[usize]| Vector::from_fn(columns.len(), |i, _| self.units.known(columns[i]));
         for (place, part) in live.parts.iter().enumerate() {
-            let (informed, covariance) = arrow.informed(place, &drifted);
+            let (informed, covariance, through) = arrow.informed(place, &drifted);
             let apart = &informed - &alone.mean[place];
             let mean = informed * holds + &alone.mean[place] * void;
             let mut covariance = covariance * holds + alone.marginal(place) * void;
@@ -481,14 +494,21 @@ impl Belief {
             fitted += mean.dot(&(&part.gram * &mean)) - 2.0 * mean.dot(&live.moment(part));
             used += part.gram.component_mul(&covariance).sum();
             let units = units(&part.columns);
+            let mut along = through.resize(part.columns.len(), BORDER + 2, 0.0);
+            along.set_column(BORDER, &apart);
+            along.set_column(BORDER + 1, &alone.moved[place]);
             for (i, &column) in part.columns.iter().enumerate() {
+                shared
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(k, shared)| shared[column] = along[(i, k)] / units[i]);
                 self.kept[column] = holds * drifted.kept[column] * drifted.kept[dimension];
                 let spread = covariance[(i, i)] + known.variances[column];
                 self.drift[column] =
                     ((mean[i] - known.estimate[column]) / units[i], spread.sqrt() / units[i]);
                 belief.mean[column] = mean[i] / units[i];
             }
-            set(&mut belief.inverse, part, &covariance, &units);
+            set(&mut belief.inverse, part, &(covariance - &along * &common * along.transpose()), &units);
             means.push(mean);
         }
         self.levels = [live.level(&means), live.level(&alone.mean)];
@@ -508,6 +528,7 @@ impl Belief {
         let said = |j: usize| logs.squares(j) / logged_variance + data.squares(j) / self.variance;
         self.news = News::new(&self.units, scale, said);
         belief.inverse = belief.inverse.times(self.variance.recip());
+        let belief = belief.with_common(shared, (common / self.variance).as_slice().to_vec());
         Ok((belief, self.parted(together, &live, &alone, 1.0)))
     }
 
@@ -515,17 +536,17 @@ impl Belief {
     fn parted(&self, together: &Blocks, data: &Sums, found: &Regression, wider: f64) -> Parted {
         let mut known = Parted::ridge(vec![1.0; together.dimension()]);
         known.inverse = together.clone();
-        known.common = (0.0, found.level * wider / self.variance);
+        let mut shared = vec![0.0; together.dimension()];
         known.log_det_growth = found.growth;
         for (place, part) in data.parts.iter().enumerate() {
             let units = Vector::from_fn(part.columns.len(), |i, _| self.units.known(part.columns[i]));
             for (i, &column) in part.columns.iter().enumerate() {
                 known.mean[column] = found.mean[place][i] / units[i];
-                known.shared[column] = -found.moved[place][i] / units[i];
+                shared[column] = -found.moved[place][i] / units[i];
             }
             set(&mut known.inverse, part, &(&found.covariance[place] * (wider / self.variance)), &units);
         }
-        known
+        known.with_common(vec![shared], vec![found.level * wider / self.variance])
     }
 
     /// Logs that would leave what is known, as [`imagined`](Self::imagined) makes them; what parts have in common is lost.
@@ -541,9 +562,12 @@ impl Belief {
         for part in gram.parts_mut() {
             let columns: Vec<usize> = part.columns().collect();
             let units = Vector::from_fn(columns.len(), |i, _| self.units.known(columns[i]));
-            let shared = Vector::from_fn(columns.len(), |i, _| known.shared[columns[i]]);
-            let mut inverse = part.to_matrix();
-            inverse.ger(known.common.1, &shared, &shared, 1.0);
+            let along = |i: usize| known.shared.iter().map(|shared| shared[columns[i]]).collect::<Vec<f64>>();
+            let along: Vec<Vec<f64>> = (0..columns.len()).map(along).collect();
+            let own = part.to_matrix();
+            let inverse = Matrix::from_fn(columns.len(), columns.len(), |i, j| {
+                own[(i, j)] + known.shared_product(&along[i], &along[j])
+            });
             let inverse =
                 Matrix::from_fn(columns.len(), columns.len(), |i, j| inverse[(i, j)] * units[i] * units[j]);
             let (imagined, directions) = super::imagined_gram(&inverse, ridge)?;

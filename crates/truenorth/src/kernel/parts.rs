@@ -4,7 +4,7 @@ use pulp::{Simd, WithSimd};
 
 use super::Scores;
 use crate::blocks::{Blocks, Part, start};
-use crate::parted::Parted;
+use crate::parted::{MOST_UNKNOWNS, Parted};
 use crate::round::Actions;
 use crate::triangle::SIDE;
 
@@ -57,29 +57,42 @@ impl WithSimd for &mut Rows<'_> {
         let Rows { known, actions, norm, scores, room } = self;
         // Whole vectors, as after a pass over panels.
         scores.resize(actions.count().next_multiple_of(SIDE));
-        let (common, variance) = known.common;
+        let unknowns = known.common.len().min(MOST_UNKNOWNS);
         for k in 0..actions.count() {
             let x = actions.row(k);
             let (columns, values) = (x.columns().unwrap_or_default(), x.values());
-            let (mut mean, mut a, square) = (0.0, 0.0, square(simd, &known.inverse, columns, values, room));
-            // Mostly, an action has columns that follow each other.
-            match columns.first() {
-                Some(&first) if columns[columns.len() - 1] - first + 1 == columns.len() => {
-                    mean = dot(simd, &known.mean[first..][..columns.len()], values);
-                    if variance > 0.0 {
-                        a = dot(simd, &known.shared[first..][..columns.len()], values);
-                    }
-                }
-                _ => {
-                    for (&column, value) in columns.iter().zip(values) {
-                        mean += value * known.mean[column];
-                        a += value * known.shared[column];
-                    }
+            let mut square = square(simd, &known.inverse, columns, values, room);
+            let mut mean = along(simd, &known.mean, columns, values);
+            let mut a = [0.0; MOST_UNKNOWNS];
+            for (i, shared) in known.shared.iter().enumerate().take(unknowns) {
+                a[i] = along(simd, shared, columns, values);
+                mean += a[i] * known.common[i];
+            }
+            for (i, row) in known.spread.chunks_exact(unknowns.max(1)).enumerate().take(unknowns) {
+                for (c, a_j) in row.iter().zip(&a) {
+                    square += a[i] * c * a_j;
                 }
             }
-            scores.mean[k] = mean + a * common;
-            scores.statistical[k] = *norm * f64::sqrt((square + a * a * variance).max(0.0));
+            scores.mean[k] = mean;
+            scores.statistical[k] = *norm * f64::sqrt(square.max(0.0));
             scores.bias[k] = 0.0;
+        }
+    }
+}
+
+/// `xᵀv`. Mostly, an action has columns that follow each other.
+#[inline(always)]
+fn along<S: Simd>(simd: S, vector: &[f64], columns: &[usize], values: &[f64]) -> f64 {
+    match columns.first() {
+        Some(&first) if columns[columns.len() - 1] - first + 1 == columns.len() => {
+            dot(simd, &vector[first..][..columns.len()], values)
+        }
+        _ => {
+            let mut sum = 0.0;
+            for (&column, value) in columns.iter().zip(values) {
+                sum += value * vector[column];
+            }
+            sum
         }
     }
 }
