@@ -83,7 +83,7 @@ impl Asked {
         {
             event.clear();
             for (place, Listed { id, features }) in actions.iter().enumerate() {
-                let id = id.as_ref().map_or_else(|| place.to_string(), |id| id.to_string());
+                let id = id.as_ref().map_or_else(|| place.to_string(), ToString::to_string);
                 if features.len() != names.len() {
                     let (found, expected) = (features.len(), names.len());
                     return Err(Refused::invalid(format!(

@@ -277,7 +277,7 @@ impl Writer {
                 Ok(Answer::Done)
             }
             Call::Mode(mode) => {
-                note(hosted.set_mode(mode, at)?.0);
+                note(hosted.set_mode(mode, at));
                 Ok(Answer::Done)
             }
             Call::Renew => {

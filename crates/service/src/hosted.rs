@@ -304,12 +304,10 @@ impl Hosted {
         }
     }
 
-    pub(crate) fn set_mode(&mut self, mode: Mode, at: i64) -> Outcome<()> {
-        if mode == self.mode {
-            return Ok((None, ()));
-        }
+    pub(crate) fn set_mode(&mut self, mode: Mode, at: i64) -> Option<Record> {
+        let changed = mode != self.mode;
         self.mode = mode;
-        Ok((Some(self.record(Kind::Mode, at, "", format!("{:?}", mode.name()))), ()))
+        changed.then(|| self.record(Kind::Mode, at, "", format!("{:?}", mode.name())))
     }
 
     pub(crate) fn renew(&mut self, at: i64) -> Outcome<()> {

@@ -124,7 +124,7 @@ impl Spec {
         for (name, value) in
             [("reward_timeout_s", self.reward_timeout_s), ("default_reward", self.default_reward)]
         {
-            if let Some(value) = value.filter(|value| !(value.abs() <= 1e50)) {
+            if let Some(value) = value.filter(|value| !(-1e50..=1e50).contains(value)) {
                 return Err(wrong(format!("`{name}` is {value}, but must be a number of at most 1e50")));
             }
         }

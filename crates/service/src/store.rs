@@ -75,9 +75,10 @@ pub(crate) struct Record {
 impl Record {
     fn checksum(&self, number: i64) -> i64 {
         let mut hasher = crc32fast::Hasher::new();
-        for part in [number, self.bandit, self.kind as i64, self.at, self.id.len() as i64] {
+        for part in [number, self.bandit, self.kind as i64, self.at] {
             hasher.update(&part.to_le_bytes());
         }
+        hasher.update(&(self.id.len() as u64).to_le_bytes());
         hasher.update(self.id.as_bytes());
         hasher.update(self.body.as_bytes());
         i64::from(hasher.finalize())

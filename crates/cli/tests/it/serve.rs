@@ -70,7 +70,7 @@ impl Client {
         if self.stream.is_none() {
             let stream = TcpStream::connect(&self.address).ok()?;
             stream.set_nodelay(true).ok()?;
-            stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
+            stream.set_read_timeout(Some(Duration::from_mins(1))).ok()?;
             self.stream = Some(stream);
         }
         let answer = self.exchange(method, path, kind, body);
@@ -199,7 +199,59 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
     );
     let (_, shown) = client.call("GET", "/v1/bandits/news", &Value::Null);
     assert_eq!((&shown["decisions"], &shown["rewards"], &shown["open"]), (&json!(3), &json!(2), &json!(1)));
-    // What is refused changes nothing, and is said in one sentence.
+    // Others.
+    assert_eq!(client.bytes("/healthz"), b"ok\n");
+    let metrics = String::from_utf8(client.bytes("/metrics")).unwrap();
+    assert!(metrics.contains("truenorth_decisions_total{bandit=\"news\"} 3"), "{metrics}");
+    assert!(String::from_utf8(client.bytes("/")).unwrap().contains("<title>truenorth</title>"));
+    let (_, explained) = client.call("POST", "/v1/bandits/news/explain", &asked(4, None));
+    assert_eq!(explained["actions"].as_array().unwrap().len(), 3);
+    assert_eq!(client.call("PATCH", "/v1/bandits/news", &json!({"mode": "shadow"})).0, 200);
+    let mut shadowed = asked(5, Some("five"));
+    shadowed["played"] = json!("c");
+    let (_, answer) = client.call("POST", "/v1/bandits/news/decisions", &shadowed);
+    assert_eq!((&answer["action"], answer["ours"].is_string()), (&json!("c"), true));
+    assert_eq!(
+        client.call("POST", "/v1/bandits/news/rewards", &json!({"decision_id": "five", "reward": 1})).0,
+        200
+    );
+    // Two processes on one folder.
+    let second =
+        truenorth(&["serve", "--listen", "127.0.0.1:0", "--data", folder.path("data").to_str().unwrap()]);
+    assert_eq!(second.code, 1);
+    assert!(second.stderr.contains("another process serves this folder"), "{}", second.stderr);
+    // What was decided is the next season's log.
+    let export = folder.path("events.jsonl");
+    std::fs::write(&export, client.bytes("/v1/bandits/news/events")).unwrap();
+    service.stop();
+    let summary = folder.path("season.tn");
+    let summed = truenorth(&[
+        "summarize",
+        export.to_str().unwrap(),
+        "--format",
+        "events",
+        "--model",
+        "item:(1 + hour)",
+        "-o",
+        summary.to_str().unwrap(),
+    ]);
+    assert_eq!(summed.code, 0, "{}", summed.stderr);
+    let whole = truenorth(&["verify", folder.path("data").to_str().unwrap()]);
+    assert!(
+        whole.code == 0 && whole.stdout.contains("is whole: 1 bandits"),
+        "{} {}",
+        whole.stdout,
+        whole.stderr
+    );
+}
+
+#[test]
+fn what_is_refused_changes_nothing_and_is_said_in_one_sentence() {
+    let folder = Scratch::new();
+    let service = Service::start(&folder.path("data"), &[]);
+    let mut client = service.client();
+    assert_eq!(client.call("PUT", "/v1/bandits/news", &model()).0, 201);
+    client.call("POST", "/v1/bandits/news/decisions", &asked(1, Some("one")));
     let before = client.bytes("/v1/bandits/news/snapshot");
     for (method, path, kind, body, expected, sentence) in [
         ("POST", "/v1/bandits/news/decisions", "application/json", "{", 400, "EOF"),
@@ -251,50 +303,6 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
         .unwrap_or((413, Vec::new()));
     assert_eq!(status, 413);
     assert_eq!(client.bytes("/v1/bandits/news/snapshot"), before);
-    // Others.
-    assert_eq!(client.bytes("/healthz"), b"ok\n");
-    let metrics = String::from_utf8(client.bytes("/metrics")).unwrap();
-    assert!(metrics.contains("truenorth_decisions_total{bandit=\"news\"} 3"), "{metrics}");
-    assert!(String::from_utf8(client.bytes("/")).unwrap().contains("<title>truenorth</title>"));
-    let (_, explained) = client.call("POST", "/v1/bandits/news/explain", &asked(4, None));
-    assert_eq!(explained["actions"].as_array().unwrap().len(), 3);
-    assert_eq!(client.call("PATCH", "/v1/bandits/news", &json!({"mode": "shadow"})).0, 200);
-    let mut shadowed = asked(5, Some("five"));
-    shadowed["played"] = json!("c");
-    let (_, answer) = client.call("POST", "/v1/bandits/news/decisions", &shadowed);
-    assert_eq!((&answer["action"], answer["ours"].is_string()), (&json!("c"), true));
-    assert_eq!(
-        client.call("POST", "/v1/bandits/news/rewards", &json!({"decision_id": "five", "reward": 1})).0,
-        200
-    );
-    // Two processes on one folder.
-    let second =
-        truenorth(&["serve", "--listen", "127.0.0.1:0", "--data", folder.path("data").to_str().unwrap()]);
-    assert_eq!(second.code, 1);
-    assert!(second.stderr.contains("another process serves this folder"), "{}", second.stderr);
-    // What was decided is the next season's log.
-    let export = folder.path("events.jsonl");
-    std::fs::write(&export, client.bytes("/v1/bandits/news/events")).unwrap();
-    service.stop();
-    let summary = folder.path("season.tn");
-    let summed = truenorth(&[
-        "summarize",
-        export.to_str().unwrap(),
-        "--format",
-        "events",
-        "--model",
-        "item:(1 + hour)",
-        "-o",
-        summary.to_str().unwrap(),
-    ]);
-    assert_eq!(summed.code, 0, "{}", summed.stderr);
-    let whole = truenorth(&["verify", folder.path("data").to_str().unwrap()]);
-    assert!(
-        whole.code == 0 && whole.stdout.contains("is whole: 1 bandits"),
-        "{} {}",
-        whole.stdout,
-        whole.stderr
-    );
 }
 
 #[test]
