@@ -252,6 +252,8 @@ fn what_is_refused_changes_nothing_and_is_said_in_one_sentence() {
     let mut client = service.client();
     assert_eq!(client.call("PUT", "/v1/bandits/news", &model()).0, 201);
     client.call("POST", "/v1/bandits/news/decisions", &asked(1, Some("one")));
+    // A fit that is due comes back by itself.
+    std::thread::sleep(Duration::from_millis(500));
     let before = client.bytes("/v1/bandits/news/snapshot");
     for (method, path, kind, body, expected, sentence) in [
         ("POST", "/v1/bandits/news/decisions", "application/json", "{", 400, "EOF"),

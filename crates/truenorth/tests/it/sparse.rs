@@ -490,3 +490,35 @@ fn a_hundred_thousand_ill_conditioned_rewards_keep_five_digits() {
     }
     assert!(worst < 1e-5, "{worst}");
 }
+
+/// What is dropped between fits costs next to nothing.
+#[test]
+#[cfg(not(debug_assertions))]
+fn with_logs_it_loses_what_the_dense_policy_loses() {
+    let shape = Shape::Arms(6, 4);
+    let mut regret = [0.0; 2];
+    for seed in 0..40 {
+        let mut world = World::new(shape, 100 + seed);
+        let logs = world.logs(150);
+        let dimension = world.dimension();
+        for ((sparse, logs), regret) in [false, true].into_iter().zip(logs).zip(&mut regret) {
+            let mut policy = Policy::builder(dimension).logs(logs).sparse(sparse).build().unwrap();
+            let dice = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut live = World { dice, live: world.live.clone(), logged: Vec::new(), shape };
+            for _ in 0..400 {
+                let round = live.round();
+                let actions = round.sparse(dimension);
+                let mean = |k: usize| -> f64 {
+                    (0..dimension).map(|j| actions.row(k).get(j) * live.live[j]).sum()
+                };
+                let means: Vec<f64> = (0..actions.count()).map(mean).collect();
+                let choice = policy.choose(actions).unwrap();
+                *regret += means.iter().copied().fold(f64::NEG_INFINITY, f64::max) - means[choice.action];
+                let reward = live.reward(actions.row(choice.action), false);
+                policy.learn(choice.rewarded(actions, reward)).unwrap();
+            }
+        }
+    }
+    eprintln!("regret: dense {:.1}, sparse {:.1}", regret[0] / 40.0, regret[1] / 40.0);
+    assert!(regret[1] < 1.1 * regret[0], "{regret:?}");
+}
