@@ -29,7 +29,7 @@ const TOGETHER: usize = 1024;
 /// How often time alone is looked at.
 const TICK: Duration = Duration::from_millis(100);
 /// Records after which a snapshot is worth while.
-const WORTH_KEEPING: i64 = 20_000;
+const WORTH_KEEPING: i64 = 100_000;
 
 /// What is asked of a bandit.
 pub(crate) enum Call {

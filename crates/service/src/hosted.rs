@@ -34,13 +34,12 @@ pub(crate) struct Hosted {
     event: Event,
 }
 
-/// What a snapshot holds.
+/// What a snapshot holds, but for the bandit, which follows it behind a zero.
 #[derive(Serialize, Deserialize)]
 struct State {
     mode: Mode,
     deadlines: VecDeque<(i64, String)>,
     deferred: HashSet<String>,
-    bandit: Vec<u8>,
 }
 
 /// What an operation adds to the journal, if anything, and what is answered.
@@ -78,10 +77,11 @@ impl Hosted {
         let mut hosted = Self::new(made).map_err(|refused| failed(refused.message))?;
         if let Some((number, bytes)) = snapshot {
             // A snapshot only shortens the fold: one that cannot be read is done without.
-            if let Ok(state) = serde_json::from_slice::<State>(&bytes)
-                && let Ok(bandit) = Bandit::from_bytes(&state.bandit)
+            let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+            if let Ok(state) = serde_json::from_slice::<State>(&bytes[..end])
+                && let Ok(bandit) = Bandit::from_bytes(bytes.get(end + 1..).unwrap_or_default())
             {
-                let State { mode, deadlines, deferred, .. } = state;
+                let State { mode, deadlines, deferred } = state;
                 hosted = Self { bandit, mode, deadlines, deferred, folded: number, ..hosted };
             }
         }
@@ -102,13 +102,12 @@ impl Hosted {
     }
 
     pub(crate) fn snapshot(&self) -> Vec<u8> {
-        let state = State {
-            mode: self.mode,
-            deadlines: self.deadlines.clone(),
-            deferred: self.deferred.clone(),
-            bandit: self.bandit.to_bytes(),
-        };
-        serde_json::to_vec(&state).unwrap_or_default()
+        let state =
+            State { mode: self.mode, deadlines: self.deadlines.clone(), deferred: self.deferred.clone() };
+        let mut bytes = serde_json::to_vec(&state).unwrap_or_default();
+        bytes.push(0);
+        bytes.extend(self.bandit.to_bytes());
+        bytes
     }
 
     /// Changes the state as a record says; the only way in which it changes.

@@ -508,9 +508,8 @@ fn with_logs_it_loses_what_the_dense_policy_loses() {
             for _ in 0..400 {
                 let round = live.round();
                 let actions = round.sparse(dimension);
-                let mean = |k: usize| -> f64 {
-                    (0..dimension).map(|j| actions.row(k).get(j) * live.live[j]).sum()
-                };
+                let mean =
+                    |k: usize| -> f64 { (0..dimension).map(|j| actions.row(k).get(j) * live.live[j]).sum() };
                 let means: Vec<f64> = (0..actions.count()).map(mean).collect();
                 let choice = policy.choose(actions).unwrap();
                 *regret += means.iter().copied().fold(f64::NEG_INFINITY, f64::max) - means[choice.action];
