@@ -324,7 +324,7 @@ fn a_summary_beside_a_state_is_spoken_of_when_it_is_newer() {
     scratch.prints("decide logs.tn --state b.tn");
     let goes_on = "truenorth: goes on from b.tn: 0 decisions, 0 rewards, 0 open\n";
     assert_eq!(scratch.prints_and_says("decide logs.tn --state b.tn").1, goes_on);
-    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let later = std::time::SystemTime::now() + std::time::Duration::from_mins(1);
     let touch = || {
         let file = std::fs::File::options().write(true).open(scratch.path("logs.tn")).unwrap();
         file.set_modified(later).unwrap();
