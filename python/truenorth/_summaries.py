@@ -146,9 +146,10 @@ def _warned(summary: Summary) -> Summary:
 
 
 def _listed(names: str | Iterable[str] | None) -> str:
-    if names is None:
-        return ""
-    return names if isinstance(names, str) else ",".join(names)
+    if names is None or isinstance(names, str):
+        return names or ""
+    # A comma inside of a name is none between two names.
+    return ",".join("`" + name.replace("`", "``") + "`" if "," in name else name for name in names)
 
 
 def _columns(table: Any) -> np.ndarray[Any, Any]:

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use truenorth::{Certificate, Preset, Settings};
 use truenorth_bandit::{Bandit, Limits, Parts};
-use truenorth_logs::{EventRows, Problem, Summary, write_whole};
+use truenorth_logs::{EventRows, Missing, Problem, Summary, write_whole};
 
 use crate::error::{Error, Result};
 
@@ -78,21 +78,34 @@ pub fn write(bandit: &Bandit, path: &Path) -> Result<()> {
     write_whole(path, &bandit.to_bytes()).map_err(Error::write(path))
 }
 
-/// Lets a bandit learn the rows of files, which others decided; tells how many. Rows without a reward are passed over.
-pub fn learn_files(bandit: &mut Bandit, files: &[PathBuf], like: &Summary) -> Result<u64> {
-    let mut learned = 0;
+/// What became of the rows of files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Taught {
+    /// Rows that were learned.
+    pub learned: u64,
+    /// Rows that lack a value, where those of the logs were left out too.
+    pub left_out: u64,
+}
+
+/// Lets a bandit learn the rows of files, which others decided. Rows without a reward are passed over.
+pub fn learn_files(bandit: &mut Bandit, files: &[PathBuf], like: &Summary) -> Result<Taught> {
+    let mut taught = Taught::default();
+    let drops = bandit.recipe().missing == Missing::Drop;
     for path in files {
         let mut rows = EventRows::open_to_learn(path, like)?;
         while let Some(event) = rows.next() {
             let event = event?;
-            if event.reward.is_some() && event.chosen.is_some() {
-                let learn = bandit.learn_event(&event);
-                learn.map_err(|error| rows.error(Problem::Other(error.to_string())))?;
-                learned += 1;
+            if event.reward.is_none() || event.chosen.is_none() {
+                continue;
+            }
+            match bandit.learn_event(&event) {
+                Ok(()) => taught.learned += 1,
+                Err(error) if drops && error.is_missing() => taught.left_out += 1,
+                Err(error) => return Err(rows.error(Problem::Other(error.to_string())).into()),
             }
         }
     }
-    Ok(learned)
+    Ok(taught)
 }
 
 /// Adds the logs of a summary to a running bandit.

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use truenorth_features::quoted;
+
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -17,7 +19,7 @@ pub enum Error {
     #[error("{0}")]
     Bandit(#[from] truenorth_bandit::Error),
     /// Logs of another model than a bandit has.
-    #[error("the bandit has the model `{bandit}`, but the logs have `{summary}`")]
+    #[error("the bandit has the model {}, but the logs have {}", quoted(bandit), quoted(summary))]
     OtherModel {
         /// The bandit's.
         bandit: String,

@@ -16,6 +16,7 @@
 pub struct Error {
     code: &'static str,
     message: String,
+    missing: bool,
 }
 
 /// Result of a bandit's call.
@@ -23,7 +24,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: message.into(), missing: false }
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -34,6 +35,11 @@ impl Error {
         Self::new("damaged", format!("the bandit is damaged: {reason}"))
     }
 
+    /// Whether the event lacks a value of the action that it is about, which its recipe does not fill.
+    pub fn is_missing(&self) -> bool {
+        self.missing
+    }
+
     /// What kind of error it is, for programs.
     pub fn code(&self) -> &'static str {
         self.code
@@ -42,7 +48,7 @@ impl Error {
 
 impl From<truenorth_features::Error> for Error {
     fn from(error: truenorth_features::Error) -> Self {
-        Self::invalid(error.to_string())
+        Self { missing: error.missing().is_some(), ..Self::invalid(error.to_string()) }
     }
 }
 

@@ -9,8 +9,9 @@ use truenorth::{Certificate, Preset};
 use truenorth_app::Error;
 use truenorth_app::bandit::{self, Told};
 use truenorth_bandit::{Bandit, Limits, Parts};
-use truenorth_features::{Event, Recipe};
+use truenorth_features::{Event, Recipe, quoted};
 use truenorth_logs::{Origin, Summary, expand};
+use truenorth_report::numbers::many;
 
 use crate::failure::Failure;
 use crate::output::{check_apart, check_file};
@@ -187,7 +188,8 @@ fn check_state(
         (None, None) => None,
     };
     if let Some(other) = other.filter(|other| !other.is_same(model)) {
-        let reason = format!("the bandit has the model `{model}`, but `{other}` is asked for");
+        let reason =
+            format!("the bandit has the model {}, but {} is asked for", quoted(model), quoted(other));
         return Err(Failure::in_file(path, reason));
     }
     let told = [
@@ -210,21 +212,29 @@ fn check_state(
     for (flag, _) in told.into_iter().filter(|(_, told)| *told) {
         eprintln!("truenorth: `--{flag}` is not used: {} has its own settings", path.display());
     }
-    if let Some(summary) = &arguments.summary {
-        let (logs, state) = (summary.display(), path.display());
+    let added = arguments.add.as_ref();
+    if let Some(logs) = arguments.summary.as_ref().filter(|logs| added != Some(logs) && is_newer(logs, path))
+    {
+        let (logs, state) = (logs.display(), path.display());
         eprintln!(
-            "truenorth: the rows of {logs} are not read, as {state} has its own; `--add {logs}` adds them"
+            "truenorth: {logs} is newer than {state}, but is not read again; `--add {logs}` adds it to the logs of {state}"
         );
     }
     let counts = bandit.counts();
     eprintln!(
-        "truenorth: goes on from {}: {} decisions, {} rewards, {} open",
+        "truenorth: goes on from {}: {}, {}, {} open",
         path.display(),
-        counts.decisions,
-        counts.rewards,
+        many(counts.decisions, "decision"),
+        many(counts.rewards, "reward"),
         counts.open
     );
     Ok(())
+}
+
+/// Whether a file was written after another: what a state was made from was not.
+fn is_newer(path: &Path, other: &Path) -> bool {
+    let written = |path: &Path| path.metadata().and_then(|about| about.modified());
+    matches!((written(path), written(other)), (Ok(path), Ok(other)) if path > other)
 }
 
 fn certificate(arguments: &Arguments, summary: Option<&Summary>) -> Result<Option<Certificate>, Failure> {
@@ -249,8 +259,11 @@ fn prepare(arguments: &Arguments, summary: Option<&Summary>, bandit: &mut Bandit
         let files = expand(&arguments.learn)?;
         let like =
             summary.cloned().unwrap_or_else(|| Summary::empty(Origin::events(), bandit.recipe().clone()));
-        let learned = bandit::learn_files(bandit, &files, &like)?;
-        eprintln!("truenorth: learned {learned} rows that others decided");
+        let taught = bandit::learn_files(bandit, &files, &like)?;
+        eprintln!("truenorth: learned {} that others decided", many(taught.learned, "row"));
+        if taught.left_out > 0 {
+            eprintln!("truenorth: left out {}, for want of a value", many(taught.left_out, "row"));
+        }
     }
     Ok(())
 }

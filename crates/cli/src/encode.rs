@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use truenorth_features::{Encoder, Event, Joining, Rows};
 use truenorth_logs::{EventRows, Missing, Summary};
+use truenorth_report::numbers::many;
 
 use crate::decide::Lines;
 use crate::failure::Failure;
@@ -82,16 +83,18 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), 
         }
     }
     if left_out > 0 {
-        eprintln!("truenorth: {left_out} events lack a value and were left out");
+        eprintln!("truenorth: left out {}, for want of a value", many(left_out, "event"));
     }
     let joined = &encoder.features()[known..];
     if !joined.is_empty() {
+        let count = many(joined.len() as u64, "feature");
         let names: Vec<&str> = joined.iter().take(10).map(|feature| feature.name.as_str()).collect();
         let more = if joined.len() > names.len() { ", ..." } else { "" };
-        eprintln!("truenorth: {} features were never logged: {}{more}", joined.len(), names.join(", "));
+        let were = if joined.len() == 1 { "was" } else { "were" };
+        eprintln!("truenorth: {count} {were} never logged: {}{more}", names.join(", "));
     }
     for (name, count) in encoder.unknown_fields() {
-        eprintln!("truenorth: the model has no use for field `{name}`, which came {count} times");
+        eprintln!("truenorth: the model has no use for field `{name}`, which came {}", many(*count, "time"));
     }
     Ok(())
 }

@@ -79,7 +79,7 @@ enum Command {
     },
     /// Print the paper's bounds as numbers, next to what was measured
     #[command(
-        after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 100,100,0 --budgets 0.1,0.1,0.5"
+        after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 90,90,0 --budgets 0.1,0.1,0.5"
     )]
     Bounds(bounds::Arguments),
     /// Play policies against recorded rounds in which every action's reward is known
@@ -87,7 +87,7 @@ enum Command {
     /// The rows of a live round share a value of the round column. Each seed puts the rounds, and the actions
     /// of each, in another order. Features are divided by one number so that the longest vector has length 1.
     #[command(
-        after_help = format!("{}\n\nExample:\n  truenorth compare --offline logs.csv.gz --online rounds.parquet --features 'f_*' --reward reward --round round --out compared", compare::policies_help())
+        after_help = format!("{}\n\nExample:\n  truenorth compare --offline logs.tn --online live.csv --reward reward --round round --out it", compare::policies_help())
     )]
     Compare(compare::Arguments),
     /// Tell which directions of the logs can be trusted, and how much they are worth
@@ -102,7 +102,7 @@ enum Command {
     /// Events are JSON lines with `context` and `actions`, or anything else that `summarize` reads. A line of the output is
     /// an event: `actions`, each with its `id` and the `features` that are not 0.
     #[command(
-        after_help = "Examples:\n  truenorth encode logs.tn live.csv | head\n  echo '{\"context\":{\"segment\":\"student\"},\"actions\":[{\"id\":\"news\",\"price\":1.5}]}' | truenorth encode logs.tn"
+        after_help = "Examples:\n  truenorth encode logs.tn live.csv | head\n  echo '{\"context\":{\"user\":\"Tom\"},\"actions\":[{\"id\":\"news\"}]}' | truenorth encode logs.tn"
     )]
     Encode(encode::Arguments),
     /// Decide live: a bandit on standard input and output, a JSON line in, a JSON line out
@@ -134,7 +134,7 @@ enum Command {
     /// Bandit CSV, and events as JSON lines. Features keep their units; the summary remembers one scale that makes them at
     /// most 1 long.
     #[command(
-        after_help = "Examples:\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price --one-hot country --reward click -o c.tn\n  truenorth summarize logs.csv --model 'price + segment:item' --action item,price --reward click -o logs.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn"
+        after_help = "Examples:\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price --one-hot country --reward click -o c.tn\n  truenorth summarize l.csv --model 'price + user:item' --action item,price --reward click -o l.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn"
     )]
     Summarize(summarize::Arguments),
     /// Play one recorded problem and print one JSON line a round

@@ -25,7 +25,8 @@ pub(crate) struct Arguments {
     /// --features, --one-hot and --hash, one is made from the data and printed
     #[arg(long, value_name = "FORMULA")]
     model: Option<String>,
-    /// Columns of a table that belong to the action, separated by commas, its id first
+    /// Columns of a table that belong to the action, separated by commas, its id first. A name with a comma stands between
+    /// backticks: '`price, net`,item'. So it does in --features, --one-hot and --hash
     #[arg(long, value_name = "FIELDS", default_value = "", hide_default_value = true)]
     action: String,
     /// Column of a table that says whether the action of a row was taken, where each row is an action
@@ -244,6 +245,11 @@ fn text(summary: &Summary, path: &Path, bytes: u64, is_made: bool) -> String {
         if !summary.recipe().left_out.is_empty() {
             let left_out = summary.recipe().left_out.join(", ");
             let _ = writeln!(text, "not in the model, because they tell rows apart: {left_out}");
+        }
+        if summary.recipe().action.is_none() {
+            text.push_str(
+                "no column is said to belong to the action, so nothing is crossed with it: `--action COLUMNS`, its id first\n",
+            );
         }
     }
     let (path, size) = (path.display(), bytes.div_ceil(1000));

@@ -19,7 +19,7 @@ pub use encoder::{Encoder, Gap, Slot, number};
 pub use error::{Error, Result, nearest};
 pub use event::{Event, Misread};
 pub use model::{Factor, Model, Named, Reading, Term};
-pub use recipe::{ID, Missing, Recipe};
+pub use recipe::{ID, Missing, Recipe, quoted};
 pub use rows::Rows;
 pub use survey::{Seen, Survey};
 pub use value::{Kind, LARGEST, Value, is_missing, level, number_level};

@@ -151,7 +151,7 @@ impl Recipe {
 }
 
 /// A part of a model in a sentence: between backticks, unless it has some of its own.
-fn quoted(part: impl fmt::Display) -> String {
+pub fn quoted(part: impl fmt::Display) -> String {
     let part = part.to_string();
     if part.contains('`') { part } else { format!("`{part}`") }
 }

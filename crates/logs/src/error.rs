@@ -115,7 +115,6 @@ impl From<truenorth_features::Error> for Problem {
             Error::NotANumber { field, value } => Self::NotANumber { column: field, value },
             Error::NotFinite { field, value } => Self::NotFinite { column: field, value },
             Error::TooManyFeatures(most) => Self::TooManyFeatures(most),
-            Error::TwoFeatures(name) => Self::TwoColumns(name),
             Error::Range { .. } => {
                 let sentence = error.to_string();
                 let reason = sentence.split(" is ").next().unwrap_or(&sentence).to_owned();

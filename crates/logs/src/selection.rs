@@ -54,7 +54,7 @@ impl Wanted {
 impl Selection {
     /// Features from a list of names and globs, such as `age,price,f_*`.
     ///
-    /// In a glob, `*` stands for any characters and `?` for one. The columns of a glob keep the order of the
+    /// In a glob, `*` stands for any characters and `?` for one. A name between backticks is taken as it is, with commas and stars. The columns of a glob keep the order of the
     /// file, and no column is taken twice. A glob never takes the reward or the round.
     pub fn new(features: &str, reward: &str) -> Self {
         Self::listed(wanted(features), reward)
@@ -241,16 +241,42 @@ pub(crate) fn id_column<'a>(names: &[String], recipe: &'a Recipe) -> Option<&'a 
     if names.iter().any(|name| name == ID) { Some(ID) } else { recipe.id.as_deref() }
 }
 
+/// Names and globs with commas between them. What stands between backticks is a name, whatever it holds; a backtick in it is
+/// doubled, as in models.
 pub(crate) fn wanted(list: &str) -> Vec<Wanted> {
-    let items = list.split(',').map(str::trim).filter(|item| !item.is_empty());
-    let wanted = items.map(|item| {
-        if item.contains(['*', '?']) {
-            Wanted::Glob(WildMatch::new(item))
+    let (mut wanted, mut rest) = (Vec::new(), list.trim_start());
+    while !rest.is_empty() {
+        let behind = if let Some((name, behind)) = between_backticks(rest) {
+            wanted.push(Wanted::Name(name));
+            behind
         } else {
-            Wanted::Name(item.to_owned())
+            let (item, behind) = rest.split_once(',').unwrap_or((rest, ""));
+            match item.trim_end() {
+                "" => {}
+                glob if glob.contains(['*', '?']) => wanted.push(Wanted::Glob(WildMatch::new(glob))),
+                name => wanted.push(Wanted::Name(name.to_owned())),
+            }
+            behind
+        };
+        rest = behind.trim_start();
+    }
+    wanted
+}
+
+/// The name between backticks that a list begins with, if there is one, and what stands behind its comma.
+fn between_backticks(list: &str) -> Option<(String, &str)> {
+    let inside = list.strip_prefix('`')?;
+    let mut from = 0;
+    let end = loop {
+        let end = from + inside[from..].find('`')?;
+        match inside[end + 1..].strip_prefix('`') {
+            Some(_) => from = end + 2,
+            None => break end,
         }
-    });
-    wanted.collect()
+    };
+    let behind = inside[end + 1..].trim_start();
+    let behind = if behind.is_empty() { behind } else { behind.strip_prefix(',')? };
+    Some((inside[..end].replace("``", "`"), behind))
 }
 
 /// How many rows a batch has: about half a megabyte of features, which stays in a core's cache while sums
@@ -283,6 +309,26 @@ mod tests {
         assert_eq!(taken("price, age,f_*,"), ["price", "age", "f_b", "f_a"]);
         assert_eq!(taken("f_a,f_*,*_a,f_a"), ["f_a", "f_b"]);
         assert_eq!(taken("x?"), ["x1", "x2"]);
+    }
+
+    #[test]
+    fn names_between_backticks_may_hold_commas_stars_and_backticks() {
+        let names = ["price, net", "a*", "ab", "it`s", "x", "r"].map(str::to_owned);
+        let taken = |list: &str| {
+            let model = Selection::new(list, "r").listed_model(&names, 256, false);
+            let names = |model: Model| model.terms.iter().map(Term::to_string).collect::<Vec<_>>().join(" ");
+            model.map(names).map_err(|problem| problem.to_string())
+        };
+        assert_eq!(taken(" `price, net` , x,").unwrap(), "N(`price, net`) N(x)");
+        assert_eq!(taken("x,`a*`,`it``s`").unwrap(), "N(x) N(`a*`) N(`it``s`)");
+        assert_eq!(taken("a*").unwrap(), "N(`a*`) N(ab)");
+        // A backtick that is never closed, or closed in the middle, belongs to the name.
+        for (list, name) in [("`x", "`x"), ("`x`y,x", "`x`y"), ("x,`price, net", "`price")] {
+            let said = taken(list).unwrap_err();
+            assert!(said.starts_with(&format!("there is no column named `{name}`")), "{said}");
+        }
+        let action = Selection::new("x", "r").with_action("`price, net`,x");
+        assert_eq!(action.action_fields(&names), ["price, net", "x"]);
     }
 
     #[test]

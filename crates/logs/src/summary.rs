@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use truenorth::{CrossProducts, RidgeStatistic};
-use truenorth_features::{Encoder, Factor, Feature, Joining, MOST_NAMES, Missing, Recipe};
+use truenorth_features::{Encoder, Factor, Feature, Joining, MOST_NAMES, Missing, Recipe, quoted};
 
 use crate::error::Problem;
 use crate::origin::Origin;
@@ -299,7 +299,7 @@ impl Summary {
         self.origin.check_live(&live.origin)?;
         let terms = &self.recipe.model.terms;
         match terms.iter().find(|term| !live.recipe.model.terms.contains(term)) {
-            Some(term) => Err(format!("its model has no term `{term}`, but that of the logs has")),
+            Some(term) => Err(format!("its model has no term {}, but that of the logs has", quoted(term))),
             None => self.check_cuts(live),
         }
     }
@@ -308,8 +308,7 @@ impl Summary {
     fn check_same(&self, other: &Self) -> Result<(), Problem> {
         let differ = self.origin.difference(&other.origin);
         let (mine, theirs) = (&self.recipe.model, &other.recipe.model);
-        let models =
-            || (!mine.is_same(theirs)).then(|| ("models", format!("`{mine}`"), format!("`{theirs}`")));
+        let models = || (!mine.is_same(theirs)).then(|| ("models", quoted(mine), quoted(theirs)));
         if let Some((what, mine, theirs)) = differ.or_else(models) {
             return Err(Problem::Other(format!("the summaries have different {what}: {mine} and {theirs}")));
         }
@@ -330,7 +329,8 @@ impl Summary {
         }
         match mine.cuts.iter().find(|(factor, cuts)| theirs.cuts.get(*factor) != Some(cuts)) {
             Some((factor, _)) => Err(format!(
-                "`{factor}` has other places in the two summaries; read the logs of one of them as the other was read"
+                "{} has other places in the two summaries; read the logs of one of them as the other was read",
+                quoted(factor)
             )),
             None => Ok(()),
         }
@@ -401,4 +401,75 @@ fn union(mine: &[Feature], theirs: &[Feature], fixed: usize) -> Vec<Feature> {
         feature.examples.iter().for_each(|example| all.add_example(example));
     }
     mine[..fixed].iter().cloned().chain(found.into_values()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of one row, of two numbers.
+    fn summed(model: &str) -> Summary {
+        let recipe = Recipe::without_data(model.parse().unwrap()).unwrap();
+        let mut summary = Summary::empty(Origin::events(), recipe);
+        let row: Vec<(usize, f64)> = (0..summary.products.width()).map(|column| (column, 1.0)).collect();
+        summary.products.add_row(&row, 1.0);
+        (summary.rows, summary.weight_squares) = (1, 1.0);
+        summary.files.insert("a.csv".to_owned(), 1);
+        summary
+    }
+
+    #[test]
+    fn sums_that_are_too_large_and_features_of_one_name_are_said() {
+        let whole = summed("N(x) + N(y)");
+        whole.check().unwrap();
+        let said = |change: &dyn Fn(&mut Summary)| {
+            let mut changed = whole.clone();
+            change(&mut changed);
+            changed.check().unwrap_err().to_string()
+        };
+        let large = |column: usize, value: f64| {
+            said(&|summary| {
+                summary.products.add_row(&[(column, value)], 1.0);
+            })
+        };
+        assert_eq!(large(FEATURES + 1, 1e100), "the numbers of `y` are too large to be summed up");
+        assert_eq!(large(FEATURES, 1e200), "the numbers of `x` are too large to be summed up");
+        assert_eq!(large(REWARD, 1e160), "the numbers of `reward` are too large to be summed up");
+        // Each square can be finite where a sum of products is not.
+        assert_eq!(
+            said(&|summary| summary.largest = f64::INFINITY),
+            "the sums of these rows contradict each other, as their numbers are too large"
+        );
+        assert_eq!(
+            said(&|summary| summary.features[1] = summary.features[0].clone()),
+            "two features are called `x`"
+        );
+        assert_eq!(
+            Summary::empty(Origin::events(), Recipe::without_data("0".parse().unwrap()).unwrap())
+                .check()
+                .unwrap_err()
+                .to_string(),
+            "the model has no features"
+        );
+    }
+
+    #[test]
+    fn names_in_sentences_are_between_backticks_once() {
+        let mut plain = summed("N(x)");
+        let odd = summed("N(`odd name`)");
+        assert_eq!(
+            plain.merge(&odd).unwrap_err().to_string(),
+            "the summaries have different models: `N(x)` and N(`odd name`)"
+        );
+        assert_eq!(
+            odd.check_live(&plain).unwrap_err(),
+            "its model has no term N(`odd name`), but that of the logs has"
+        );
+        let mut cut = odd.clone();
+        cut.recipe.cuts.insert("bins(`odd name`, 3)".to_owned(), vec![1.0, 2.0]);
+        assert_eq!(
+            cut.check_live(&odd).unwrap_err(),
+            "bins(`odd name`, 3) has other places in the two summaries; read the logs of one of them as the other was read"
+        );
+    }
 }

@@ -141,8 +141,8 @@ fn encode_shows_the_rows_by_name_for_tables_and_events_alike() {
     assert!(printed.contains("user=Eve:time=morning:item=food"), "{printed}");
     assert_eq!(
         said,
-        "truenorth: 1 features were never logged: user=Eve:time=morning:item=food\n\
-         truenorth: the model has no use for field `mood`, which came 1 times\n"
+        "truenorth: 1 feature was never logged: user=Eve:time=morning:item=food\n\
+         truenorth: the model has no use for field `mood`, which came 1 time\n"
     );
     scratch.write("bad.jsonl", r#"{"context":{"user":"Anna"},"actions":[{"id":"food","price":1}]}"#);
     assert_eq!(
@@ -205,7 +205,7 @@ fn rows_of_others_later_logs_and_new_seasons_reach_a_running_bandit() {
     let scratch = summarized(1.0);
     let (_, said) =
         scratch.prints_and_says("decide logs.tn --state b.tn --learn logs.csv --policy truenorth-sampling");
-    assert_eq!(said, "truenorth: learned 3000 rows that others decided\n");
+    assert_eq!(said, "truenorth: learned 3,000 rows that others decided\n");
     let (_, said) = scratch.prints_and_says("decide --state b.tn --add logs.tn --renew");
     assert_eq!(
         said,
@@ -295,7 +295,74 @@ fn rows_that_lack_a_value_are_left_out_where_those_of_the_logs_were() {
     scratch.prints("summarize logs.csv --model x+item --action item,x --reward r --missing drop -o logs.tn");
     let (printed, said) = scratch.prints_and_says("encode logs.tn logs.csv");
     assert_eq!(printed.lines().count(), 2);
-    assert_eq!(said, "truenorth: 1 events lack a value and were left out\n");
+    assert_eq!(said, "truenorth: left out 1 event, for want of a value\n");
+    let (_, said) = scratch.prints_and_says("decide logs.tn --learn logs.csv");
+    assert_eq!(
+        said,
+        "truenorth: learned 2 rows that others decided\ntruenorth: left out 1 row, for want of a value\n"
+    );
+    // A gap stops where the logs had none.
+    scratch.write("whole.csv", "x,item,r\n1,a,1\n2,b,0\n");
+    scratch.prints("summarize whole.csv --model x+item --action item,x --reward r -o whole.tn");
+    assert_eq!(
+        scratch.says("decide whole.tn --learn logs.csv"),
+        "truenorth: logs.csv, line 3: action \"b\": field `x` has no value\n"
+    );
+    // What stands where a number should be and means none is a gap too; other texts are not.
+    scratch.write("na.csv", "x,item,r\n1,a,1\nNA,b,0\n,b,0\n2,b,0\n");
+    assert_eq!(
+        scratch.prints_and_says("decide logs.tn --learn na.csv").1,
+        "truenorth: learned 2 rows that others decided\ntruenorth: left out 2 rows, for want of a value\n"
+    );
+    scratch.write("dear.csv", "x,item,r\n1,a,1\ndear,b,0\n");
+    assert!(scratch.says("decide logs.tn --learn dear.csv").starts_with("truenorth: dear.csv, line 3: "));
+}
+
+#[test]
+fn a_summary_beside_a_state_is_spoken_of_when_it_is_newer() {
+    let scratch = summarized(1.0);
+    scratch.prints("decide logs.tn --state b.tn");
+    let goes_on = "truenorth: goes on from b.tn: 0 decisions, 0 rewards, 0 open\n";
+    assert_eq!(scratch.prints_and_says("decide logs.tn --state b.tn").1, goes_on);
+    let later = std::time::SystemTime::now() + std::time::Duration::from_mins(1);
+    let touch = || {
+        let file = std::fs::File::options().write(true).open(scratch.path("logs.tn")).unwrap();
+        file.set_modified(later).unwrap();
+    };
+    touch();
+    assert_eq!(
+        scratch.prints_and_says("decide logs.tn --state b.tn").1,
+        format!(
+            "truenorth: logs.tn is newer than b.tn, but is not read again; `--add logs.tn` adds it to the logs of b.tn\n{goes_on}"
+        )
+    );
+    touch();
+    assert_eq!(scratch.prints_and_says("decide logs.tn --state b.tn --add logs.tn").1, goes_on);
+}
+
+#[test]
+fn models_in_sentences_are_between_backticks_once() {
+    let scratch = Scratch::new();
+    scratch.write("logs.csv", "odd name,item,r\n1,a,1\n2,b,0\n3,a,0\n");
+    let summarize = |model: &str, name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_truenorth"));
+        let call = ["summarize", "logs.csv", "--action", "item,odd name", "--reward", "r", "--model", model];
+        assert!(
+            command.current_dir(scratch.path("")).args(call).args(["-o", name]).status().unwrap().success()
+        );
+    };
+    summarize("`odd name`", "odd.tn");
+    summarize("item", "item.tn");
+    scratch.prints("decide odd.tn --state b.tn");
+    assert_eq!(
+        scratch.says("decide item.tn --state b.tn"),
+        "truenorth: b.tn: the bandit has the model `odd name`, but `item` is asked for\n"
+    );
+    let output = scratch.run("decide --state b.tn --add item.tn");
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap().lines().last(),
+        Some("truenorth: the bandit has the model `odd name`, but the logs have `item`")
+    );
 }
 
 #[test]
@@ -308,7 +375,6 @@ fn what_is_told_beside_a_state_and_tables_without_a_summary_are_answered() {
         "truenorth: `--open` is not used: b.tn has its own settings\n\
          truenorth: `--age` is not used: b.tn has its own settings\n\
          truenorth: `--joining` is not used: b.tn has its own settings\n\
-         truenorth: the rows of logs.tn are not read, as b.tn has its own; `--add logs.tn` adds them\n\
          truenorth: goes on from b.tn: 0 decisions, 0 rewards, 0 open\n"
     );
     let output = scratch.run("decide --state b.tn --learn logs.csv");

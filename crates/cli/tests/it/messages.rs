@@ -23,6 +23,25 @@ fn help_shows_an_example() {
 }
 
 #[test]
+fn examples_of_every_help_are_whole_lines_to_copy() {
+    let help = truenorth(&["--help"]);
+    let commands = text(&help.stdout).split("Commands:\n").nth(1).unwrap().lines();
+    let commands = commands.map_while(|line| line.strip_prefix("  "));
+    // Long descriptions go on in lines of their own.
+    let commands: Vec<&str> =
+        commands.filter_map(|line| line.split(' ').next()).filter(|it| !it.is_empty()).collect();
+    assert!(commands.contains(&"summarize"), "{commands:?}");
+    for command in commands.iter().filter(|command| **command != "help") {
+        let help = truenorth(&[command, "--help"]);
+        let examples = text(&help.stdout).split("\nExample").nth(1).unwrap_or_else(|| panic!("{command}"));
+        let examples: Vec<&str> =
+            examples.lines().skip(1).map_while(|line| line.strip_prefix("  ")).collect();
+        let whole = |line: &&str| line.starts_with("truenorth ") || line.starts_with("echo ");
+        assert!(!examples.is_empty() && examples.iter().all(whole), "{command}: {examples:#?}");
+    }
+}
+
+#[test]
 fn missing_arguments_are_a_wrong_call() {
     assert_eq!(truenorth(&[]).status.code(), Some(2));
     assert_eq!(truenorth(&["replay"]).status.code(), Some(2));

@@ -327,6 +327,44 @@ fn a_model_that_is_made_from_the_data_is_printed_to_be_copied() {
 }
 
 #[test]
+fn a_made_model_and_what_it_leaves_out_are_told_in_json_and_in_words() {
+    let scratch = Scratch::new();
+    let row = |row: u32| format!("{row},2026-05-01 12:{row},{},{}\n", ["a", "b"][row as usize % 2], row % 3);
+    let rows: String = (1..=60).map(row).collect();
+    scratch.write("logs.csv", format!("row,time,item,r\n{rows}"));
+    let made = scratch.json("summarize logs.csv --reward r --action item -o logs.tn");
+    assert_eq!(
+        (&made["model"], &made["made"], &made["left_out"]),
+        (&json!("item"), &json!(true), &json!(["row", "time"]))
+    );
+    let told = scratch.json("summarize logs.csv --reward r --action item --model item -o logs.tn");
+    assert_eq!((&told["made"], &told["left_out"]), (&json!(false), &json!([])));
+    // Merged, the model is one that is there already.
+    scratch.write("more.csv", format!("row,time,item,r\n{rows}"));
+    assert_eq!(scratch.json("summarize logs.tn more.csv -o both.tn")["made"], json!(false));
+    assert_snapshot!(scratch.prints("summarize logs.csv --reward r -o logs.tn"), @r"
+    60 rows of 1 file, 3 features, mean reward 1.00
+    model made from the data: --model 'item'
+    not in the model, because they tell rows apart: row, time
+    no column is said to belong to the action, so nothing is crossed with it: `--action COLUMNS`, its id first
+    wrote logs.tn (1 kB)
+    next: truenorth audit logs.tn --pilot LIVE_ROWS
+          truenorth decide logs.tn --state bandit.tn
+    ");
+}
+
+#[test]
+fn a_name_with_a_comma_stands_between_backticks() {
+    let scratch = Scratch::new();
+    scratch.write("logs.csv", "segment,\"price,net\",item,r\na,1,x,1\nb,2,y,0\n");
+    let report = scratch.json("summarize logs.csv --reward r --action item,`price,net` -o logs.tn");
+    assert_eq!(report["model"], "`price,net` + item + segment:item");
+    let report =
+        scratch.json("summarize logs.csv --reward r --features `price,net` --one-hot item -o logs.tn");
+    assert_eq!(features(&report), "price,net item=x item=y");
+}
+
+#[test]
 fn help_shows_formats_and_examples() {
     let help = Scratch::new().prints("summarize --help");
     // Nothing of an example is broken into lines.

@@ -59,7 +59,7 @@ pub(super) fn read(line: &[u8], counting: bool, event: &mut Event) -> Result<(),
         continuous,
     ] = entries;
     if outcomes.is_some() {
-        return Err(multi_slot("ccb"));
+        return Err(multi_slot("ccb or slates"));
     }
     if continuous.is_some() {
         return Err(Problem::other(
@@ -133,7 +133,7 @@ fn read_context(context: &str, start: usize, wanted: Wanted, event: &mut Event) 
     let mut shared = Vec::new();
     let (mut multi, mut problem) = (None, None);
     each_entry_at(context, start, |name, value| match &*name {
-        "_slots" => problem = Some(multi_slot("ccb")),
+        "_slots" => problem = Some(multi_slot("ccb or slates")),
         "_multi" if multi.is_some() => problem = Some(Problem::TwoColumns("_multi".to_owned())),
         "_multi" => multi = Some(value),
         // The decision service's own entries are no features, nor are those of the label.

@@ -113,7 +113,9 @@ fn looks_like_vw(line: &str) -> bool {
     // A lone number that touches the bar is a tag, but could as well be a table with bars between fields.
     let is_tag = touching && words.peek().is_none() && !first.contains(':');
     let is_label = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit() || b":.+-eE".contains(&byte));
-    first.starts_with('\'') || matches!(first, "shared" | "ccb" | "slates") || is_label(first) && !is_tag
+    first.starts_with('\'')
+        || matches!(first, "shared" | "ccb" | "slates" | "ca")
+        || is_label(first) && !is_tag
 }
 
 /// A number that the library takes.

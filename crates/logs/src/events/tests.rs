@@ -90,6 +90,7 @@ fn the_first_line_tells_the_format() {
         "1:2:.5 tag| a",
         "'tag| a",
         "ccb shared | a",
+        "ca 1.5:0.2:0.01 | a",
         "1:2:.5| a",
     ];
     let dsjson = [
@@ -202,7 +203,7 @@ fn the_samples_have_the_events_that_their_readme_tells() {
     assert_eq!(slots.len(), 59);
     for (line, sentence) in (1..).zip(slots) {
         let only = "only events with one decision are read";
-        assert_eq!(sentence, format!("it, line {line}: this is a multi-slot (ccb) event: {only}"));
+        assert_eq!(sentence, format!("it, line {line}: this is a multi-slot (ccb or slates) event: {only}"));
     }
 
     let men = obd::Items::read(&folder.join("obd-item_context-men.csv")).unwrap();

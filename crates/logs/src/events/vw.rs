@@ -72,9 +72,10 @@ pub(super) fn is_adf(lines: &mut Lines, head: &mut Vec<u8>) -> Result<bool> {
             return Ok(false);
         }
         if let Ok((action, Some(_))) = label(first)
-            && taken.replace(action).is_some()
+            && let Some(before) = taken.replace(action)
         {
-            return Ok(false);
+            // Actions of `cb` count from 1: these are two of one event, which is refused where it is read.
+            return Ok(action == 0 || before == 0);
         }
     }
     undecided(MOST_LINES)
@@ -319,7 +320,10 @@ mod tests {
         assert_eq!(read("1:1:0.5 | a\n| b"), ["-1: a"]);
         assert_eq!(read("1:1:0.5 | a\n\n0:1:0.5 | b\n\n"), ["-1: a", "-1 [0]: b"]);
         assert_eq!(read("| a\n\n| a\n0:1:0.5 | b\n"), [NONE, "-1: b"]);
-        assert_eq!(read("| a\n0:1:0.5 | b\n0:1:0.5 | c\n"), [NONE, "-1 [0]: b", "-1 [0]: c"]);
+        assert_eq!(read("| a\n1:1:0.5 | b\n2:1:0.5 | c\n"), [NONE, "-1: b", "-1 [2]: c"]);
+        for second in ["0:1:0.5 | b\n0:1:0.5 | c\n", "1:1:0.3 | b\n0:0.2:0.3 | c\n2 | d\n"] {
+            assert_eq!(read(second), [format!("it, line 2: {TWO_COSTS}")]);
+        }
         assert_eq!(read("| a\n\n\n"), [NONE]);
         assert_eq!(read(" \n"), Vec::<String>::new());
         let sentence = "the first 10000 lines do not tell whether they are one event (cb_adf) or many (cb)";
@@ -369,6 +373,11 @@ mod tests {
             ("1:2:0.5:1 | a", format!("the label is \"1:2:0.5:1\", but {label}")),
             ("x:2:0.5 | a", format!("the label is \"x:2:0.5\", but {label}")),
             ("-1:2:0.5 | a", format!("the label is \"-1:2:0.5\", but {label}")),
+            (
+                "ca 1.5:2:0.5 | a",
+                "this is an event with continuous actions (ca): only events with a list of actions are read"
+                    .into(),
+            ),
             ("1:nan:0.5 | a", format!("the cost is \"nan\", but {number}")),
             ("1::0.5 | a", format!("the cost is \"\", but {number}")),
             ("1:2:0 | a", "the probability is \"0\", but must be a number above 0".to_owned()),

@@ -178,5 +178,5 @@ fn a_column_of_numbers_and_a_level_cannot_have_one_name() {
     let path = folder.write("a.csv", "colour=red,colour,r\n3,red,1\n4,blue,2\n");
     let plan = plan(Selection::new("colour=red", "r").with_categories("colour", ""));
     let said = folder.no_summary(&plan, &[path]);
-    assert_eq!(said, "a.csv, line 2: there are two columns named `colour=red`");
+    assert_eq!(said, "a.csv, line 2: two features are called `colour=red`");
 }

@@ -29,12 +29,12 @@ const SAMPLES: [(&str, bool, &str); 13] = [
     (
         "vw-dsjson-ccb.json",
         false,
-        "vw-dsjson-ccb.json, line 1: this is a multi-slot (ccb) event: only events with one decision are read",
+        "vw-dsjson-ccb.json, line 1: this is a multi-slot (ccb or slates) event: only events with one decision are read",
     ),
     (
         "vw-dsjson-ccb.json",
         true,
-        "vw-dsjson-ccb.json: no row is left: 59 were left out, the first at vw-dsjson-ccb.json, line 1 (this is a multi-slot (ccb) event: only events with one decision are read)",
+        "vw-dsjson-ccb.json: no row is left: 59 were left out, the first at vw-dsjson-ccb.json, line 1 (this is a multi-slot (ccb or slates) event: only events with one decision are read)",
     ),
     (
         "vw-dsjson-dangling-rewards.json",

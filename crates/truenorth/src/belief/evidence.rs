@@ -8,6 +8,9 @@ use crate::dense::{Tridiagonal, Vector};
 const PRIOR: f64 = 0.5;
 /// Fixed-point steps; most data need fewer than ten.
 const STEPS: usize = 200;
+/// The smallest ridge, as a share of the trace of A. What A's rounding says of directions that no row has would be taken for
+/// coefficients below it: the larger they are, the smaller the next ridge, without end.
+const SMALLEST: f64 = 1e-13;
 
 /// What a Bayesian ridge regression needs to know before it starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +59,7 @@ impl Evidence {
         let (mut pivots, mut coefficients, mut z) = (Vec::new(), Vec::new(), Vec::new());
         let mut guess = Self { variance: 0.25 * mean_square, scale: mean_square / mean_length };
         for _ in 0..STEPS {
-            let ridge = guess.variance / guess.scale;
+            let ridge = (guess.variance / guess.scale).max(SMALLEST * trace);
             let mut inverse = gram.pivots(ridge, &mut pivots);
             gram.solve(&pivots, moment, &mut coefficients);
             if share > 0.0 {
@@ -77,7 +80,7 @@ impl Evidence {
                 variance: (residual + PRIOR * 0.2 * mean_square) / (rows - used + PRIOR).max(PRIOR),
                 scale: (length + PRIOR * mean_square / mean_length) / (used + PRIOR),
             };
-            if !(next.variance / next.scale).is_finite() {
+            if !((next.variance / next.scale).is_finite() && next.scale.is_finite()) {
                 break;
             }
             let change = (next.variance / guess.variance).ln().abs() + (next.scale / guess.scale).ln().abs();

@@ -97,7 +97,7 @@ fn events_that_do_not_count_are_rejected_for_their_reason() {
 #[test]
 fn what_cannot_be_an_event_is_said_and_the_next_line_is_read() {
     let c = r#""c":{"a":1,"_multi":[{"b":2},{"b":3}]}"#;
-    let slots = "this is a multi-slot (ccb) event: only events with one decision are read";
+    let slots = "this is a multi-slot (ccb or slates) event: only events with one decision are read";
     let number = "must be a number of at most 1e50 in size";
     for (line, sentence) in [
         (
