@@ -1,6 +1,6 @@
 //! `truenorth serve`: bandits over HTTP, in one process with one folder of data.
 //!
-//! What is accepted is in the [journal](store) before it is answered, and the state is a fold of the journal: after a crash at any
+//! What is accepted is in the journal before it is answered, and the state is a fold of the journal: after a crash at any
 //! moment every acknowledged decision and reward is there, once, and the next decisions are what they would have been.
 
 mod api;
