@@ -118,7 +118,7 @@ enum Command {
     ///
     /// An answered call survives a crash at any moment. docs/service.md has the calls.
     #[command(
-        after_help = "Examples:\n  truenorth serve --data live\n  curl -X PUT -H 'content-type: application/json' -d '{\"model\":\"item:(1 + hour)\"}' http://127.0.0.1:8700/v1/bandits/news\n  TRUENORTH_TOKEN=secret truenorth serve --listen 0.0.0.0:8700 --data live"
+        after_help = "Examples:\n  truenorth serve --data live\n  truenorth serve --listen 0.0.0.0:8700 --data live --token secret\n\nThe calls are in docs/service.md."
     )]
     Serve(serve::Arguments),
     /// Check the data folder of a service: fold its journal anew and compare
