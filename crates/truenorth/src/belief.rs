@@ -255,6 +255,11 @@ impl Belief {
         now || rewards >= self.due
     }
 
+    /// Whether so many live rewards make a new fit worth its while.
+    pub(crate) fn is_due_after(&self, rewards: u64) -> bool {
+        rewards >= self.due
+    }
+
     /// Whether live data alone is to decide this round: in the long run, in as many as the logs are void with some
     /// probability.
     pub(crate) fn probe(&mut self) -> bool {

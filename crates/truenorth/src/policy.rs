@@ -356,6 +356,7 @@ impl Policy {
             }
         }
         self.counts.rewards += 1;
+        self.ask();
         Ok(())
     }
 
@@ -383,9 +384,20 @@ impl Policy {
         if let Family::Posterior(policy) = &mut self.family {
             policy.learn_many(&rows.collect::<Vec<_>>(), self.given.level, &mut self.board);
             self.counts.rewards += observations.len() as u64;
+            self.ask();
             return Ok(());
         }
         observations.iter().try_for_each(|&observation| self.learn(observation))
+    }
+
+    /// Where fits run beside decisions, asks for one that so many rewards make due: a decision would have to copy for it.
+    fn ask(&mut self) {
+        if let Family::Posterior(policy) = &mut self.family
+            && self.given.settings.fits_beside
+        {
+            let (counts, before) = (&self.counts, &self.before);
+            policy.ask_if_due(&self.given, counts.rounds - before.rounds, counts.rewards - before.rewards);
+        }
     }
 
     fn check_decision(&self, Decision { round, layer }: Decision) -> Result<()> {

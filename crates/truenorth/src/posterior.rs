@@ -440,6 +440,14 @@ impl Posterior {
         Ok(())
     }
 
+    /// Asks for a fit if so many rewards make it due.
+    pub(crate) fn ask_if_due(&mut self, given: &Given, round: u64, rewards: u64) {
+        if self.waiting.is_none() && self.belief.as_ref().is_some_and(|belief| belief.is_due_after(rewards)) {
+            // It cannot fail: it only copies.
+            let _ = self.ask(given, round, rewards);
+        }
+    }
+
     /// Lets live data count less since the last fit, where that is wanted.
     fn fade(&mut self, given: &Given, round: u64) {
         if let Some(half_life) = given.settings.half_life {
