@@ -33,6 +33,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             model / plain
         );
     }
+    // As many columns as the model has features: 6 numbers, 10 levels twice, and 100 of both.
+    let many = folder.join("many.parquet");
+    let numbers = (0..126).map(|column| (format!("p{column}"), numbers(column)));
+    write_table(&many, numbers.chain([("reward".to_owned(), self::numbers(130))]))?;
+    let plain = seconds(&many, Selection::new("p*", "reward")) * 1e9 / ROWS as f64;
+    println!("parquet: {plain:.0} ns a row of 126 numbers");
     std::fs::remove_dir_all(&folder)?;
     Ok(())
 }
@@ -74,16 +80,23 @@ fn write_csv(path: &Path) -> std::io::Result<()> {
 }
 
 fn write_parquet(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    let numbers = |column: usize| -> ArrayRef {
-        Arc::new(Float64Array::from_iter_values((0..ROWS).map(|row| number(row, column))))
-    };
     let levels = |column: usize| -> ArrayRef {
         let texts = (0..ROWS).map(|row| format!("level{}", level(row, column)));
         Arc::new(StringArray::from_iter_values(texts))
     };
     let named = ["n0", "n1", "n2", "n3", "n4", "n5", "m0", "m1"].into_iter().enumerate();
     let columns = named.map(|(column, name)| (name, numbers(column)));
-    let columns = columns.chain([("c0", levels(0)), ("c1", levels(1)), ("reward", numbers(9))]);
+    write_table(path, columns.chain([("c0", levels(0)), ("c1", levels(1)), ("reward", numbers(9))]))
+}
+
+fn numbers(column: usize) -> ArrayRef {
+    Arc::new(Float64Array::from_iter_values((0..ROWS).map(|row| number(row, column))))
+}
+
+fn write_table<N: AsRef<str>>(
+    path: &Path,
+    columns: impl Iterator<Item = (N, ArrayRef)>,
+) -> Result<(), Box<dyn std::error::Error>> {
     let batch = RecordBatch::try_from_iter(columns)?;
     let mut writer = ArrowWriter::try_new(std::fs::File::create(path)?, batch.schema(), None)?;
     writer.write(&batch)?;
