@@ -1,5 +1,6 @@
 //! The calls over HTTP.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::extract::{Path, Query, Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts as _, Path, Query, Request, State};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post, put};
@@ -182,19 +183,41 @@ pub(crate) fn check_name(name: &str) -> Result<(), Refused> {
     ))
 }
 
-/// The body as text, which says that it is JSON.
-pub(crate) async fn body(headers: &HeaderMap, body: Body, largest: usize) -> Result<String, Refused> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    if !kind.to_ascii_lowercase().contains("json") {
-        return Err(Refused::new(400, "not_json", "the content-type must be application/json"));
+/// A call with a body of JSON: the bandit's name, the event's id where the path has one, and the body as text.
+pub(crate) struct Sent {
+    pub(crate) service: Shared,
+    pub(crate) name: String,
+    pub(crate) event: String,
+    pub(crate) text: String,
+}
+
+impl FromRequest<Shared> for Sent {
+    type Rejection = Refused;
+
+    async fn from_request(request: Request, service: &Shared) -> Result<Self, Refused> {
+        let (mut parts, body) = request.into_parts();
+        let kind =
+            parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !kind.to_ascii_lowercase().contains("json") {
+            return Err(Refused::new(400, "not_json", "the content-type must be application/json"));
+        }
+        let largest = if parts.method == Method::PUT { LARGEST_UPLOAD } else { LARGEST_BODY };
+        let bytes = arrived(body, largest).await?;
+        let text = String::from_utf8(bytes.into());
+        let text = text.map_err(|_| Refused::new(400, "not_json", "the body is not UTF-8"))?;
+        let named = Path::<HashMap<String, String>>::from_request_parts(&mut parts, service).await;
+        let Path(mut named) = named.map_err(|error| Refused::invalid(error.to_string()))?;
+        let mut part = |name: &str| named.remove(name).unwrap_or_default();
+        Ok(Self { service: Arc::clone(service), name: part("name"), event: part("event"), text })
     }
+}
+
+/// A whole body of at most so many bytes.
+async fn arrived(body: Body, largest: usize) -> Result<Bytes, Refused> {
     let read = tokio::time::timeout(PATIENCE, to_bytes(body, largest)).await;
-    let bytes = read
-        .map_err(|_| Refused::new(400, "too_slow", "the body took too long to arrive"))?
-        .map_err(|_| {
-            Refused::new(413, "too_large", format!("the body has more than {largest} bytes, or broke off"))
-        })?;
-    String::from_utf8(bytes.into()).map_err(|_| Refused::new(400, "not_json", "the body is not UTF-8"))
+    read.map_err(|_| Refused::new(400, "too_slow", "the body took too long to arrive"))?.map_err(|_| {
+        Refused::new(413, "too_large", format!("the body has more than {largest} bytes, or broke off"))
+    })
 }
 
 /// Reads JSON; what is no JSON at all is another error than what has the wrong shape.
@@ -214,14 +237,8 @@ fn answered(status: u16, value: &Value) -> Response {
     (status, json_text(value.to_string())).into_response()
 }
 
-async fn create(
-    State(service): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    content: Body,
-) -> Answered {
+async fn create(Sent { service, name, text, .. }: Sent) -> Answered {
     check_name(&name)?;
-    let text = body(&headers, content, LARGEST_UPLOAD).await?;
     let spec: Spec = parse(&text)?;
     match service.engine.call(&name, Call::Create(Box::new(spec))).await? {
         Answer::Created(new, view) => Ok(answered(if new { 201 } else { 200 }, &shown(*view).await?)),
@@ -289,13 +306,7 @@ struct Changes {
     mode: Mode,
 }
 
-async fn change(
-    State(service): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    content: Body,
-) -> Answered {
-    let text = body(&headers, content, LARGEST_BODY).await?;
+async fn change(Sent { service, name, text, .. }: Sent) -> Answered {
     let Changes { mode } = parse(&text)?;
     service.engine.call(&name, Call::Mode(mode)).await?;
     Ok(answered(200, &json!({"mode": mode.name()})))
@@ -350,13 +361,7 @@ pub(crate) fn only<T>(list: Vec<Result<T, Refused>>) -> Result<T, Refused> {
     list.into_iter().next().unwrap_or_else(|| Err(Refused::unavailable("no answer")))
 }
 
-async fn decide(
-    State(service): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    content: Body,
-) -> Answered {
-    let text = body(&headers, content, LARGEST_BODY).await?;
+async fn decide(Sent { service, name, text, .. }: Sent) -> Answered {
     let decided = only(service.decided(&name, vec![parse(&text)?]).await?)?;
     Ok(json_text(serde_json::to_string(&decided).map_err(|error| Refused::unavailable(error.to_string()))?))
 }
@@ -375,37 +380,19 @@ fn each<T: serde::Serialize>(done: Vec<Result<T, Refused>>) -> Vec<Value> {
     done.into_iter().map(one).collect()
 }
 
-async fn decide_batch(
-    State(service): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    content: Body,
-) -> Answered {
-    let text = body(&headers, content, LARGEST_BODY).await?;
+async fn decide_batch(Sent { service, name, text, .. }: Sent) -> Answered {
     let Batch { decisions } = parse(&text)?;
     Ok(answered(200, &json!({"decisions": each(service.decided(&name, decisions).await?)})))
 }
 
-async fn explain(
-    State(service): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    content: Body,
-) -> Answered {
-    let text = body(&headers, content, LARGEST_BODY).await?;
+async fn explain(Sent { service, name, text, .. }: Sent) -> Answered {
     match service.engine.call(&name, Call::Explain(parse(&text)?)).await? {
         Answer::Explained(explained) => Ok(answered(200, &explained)),
         _ => Err(Refused::unavailable("an answer to another call")),
     }
 }
 
-async fn reward(
-    State(service): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    content: Body,
-) -> Answered {
-    let text = body(&headers, content, LARGEST_BODY).await?;
+async fn reward(Sent { service, name, text, .. }: Sent) -> Answered {
     if text.trim_start().starts_with('[') {
         let done = service.paid(&name, parse(&text)?).await?;
         let done = done.into_iter().map(|done| done.map(|()| json!({"accepted": true}))).collect();
@@ -445,10 +432,7 @@ async fn snapshot(State(service): State<Shared>, Path(name): Path<String>) -> An
 }
 
 async fn restore(State(service): State<Shared>, Path(name): Path<String>, content: Body) -> Answered {
-    let bytes = tokio::time::timeout(PATIENCE, to_bytes(content, LARGEST_UPLOAD))
-        .await
-        .map_err(|_| Refused::new(400, "too_slow", "the body took too long to arrive"))?
-        .map_err(|_| Refused::new(413, "too_large", "the body is too large, or broke off"))?;
+    let bytes = arrived(content, LARGEST_UPLOAD).await?;
     service.engine.call(&name, Call::Restore(STANDARD.encode(&bytes))).await?;
     Ok(answered(200, &json!({"restored": true})))
 }

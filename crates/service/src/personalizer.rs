@@ -1,18 +1,14 @@
 //! The calls of the retired Personalizer service, so that its client libraries need another endpoint and nothing else.
 
-use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::api::{Asked, Paid, Refused};
 use crate::engine::{Answer, Call};
-use crate::http::{Answered, Shared, body, json_text, only, parse};
-
-/// Bytes that a call may have.
-const LARGEST: usize = 4 << 20;
+use crate::http::{Answered, Sent, Shared, json_text, only, parse};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -54,13 +50,7 @@ fn merge(into: &mut Value, from: Value) {
     }
 }
 
-pub(crate) async fn rank(
-    State(service): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    content: Body,
-) -> Answered {
-    let text = body(&headers, content, LARGEST).await?;
+pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
     let rank: Rank = parse(&text)?;
     let offered: Vec<&RankAction> =
         rank.actions.iter().filter(|action| !rank.excluded_actions.contains(&action.id)).collect();
@@ -108,13 +98,7 @@ struct Reward {
     value: f64,
 }
 
-pub(crate) async fn reward(
-    State(service): State<Shared>,
-    Path((name, event)): Path<(String, String)>,
-    headers: HeaderMap,
-    content: Body,
-) -> Answered {
-    let text = body(&headers, content, LARGEST).await?;
+pub(crate) async fn reward(Sent { service, name, event, text }: Sent) -> Answered {
     let Reward { value } = parse(&text)?;
     only(service.paid(&name, vec![Paid { decision_id: event, reward: value, played: None }]).await?)?;
     Ok(StatusCode::NO_CONTENT.into_response())
