@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -77,6 +77,8 @@ pub(crate) struct Service {
     read_token: Option<String>,
     latency: [AtomicU64; BUCKETS.len() + 1],
     latency_sum: AtomicU64,
+    /// Whether a bandit's fields are named as in Personalizer's logs, by its name.
+    pub(crate) logged_names: Mutex<HashMap<String, bool>>,
 }
 
 pub(crate) type Shared = Arc<Service>;
@@ -111,6 +113,7 @@ pub async fn serve(options: Options) -> Result<Listening, StoreError> {
         read_token,
         latency: Default::default(),
         latency_sum: AtomicU64::new(0),
+        logged_names: Mutex::default(),
     });
     Ok(Listening { address, listener, router: router(service) })
 }
@@ -246,7 +249,7 @@ async fn create(Sent { service, name, text, .. }: Sent) -> Answered {
     }
 }
 
-async fn viewed(service: &Service, name: &str) -> Result<View, Refused> {
+pub(crate) async fn viewed(service: &Service, name: &str) -> Result<View, Refused> {
     match service.engine.call(name, Call::View).await? {
         Answer::View(view) => Ok(*view),
         _ => Err(Refused::unavailable("an answer to another call")),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::{Asked, Paid, Refused};
 use crate::engine::{Answer, Call};
-use crate::http::{Answered, Sent, Shared, json_text, only, parse};
+use crate::http::{Answered, Sent, Service, Shared, json_text, only, parse, viewed};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -57,14 +57,21 @@ pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
     if offered.is_empty() {
         return Err(Refused::invalid("there is no action that is not excluded"));
     }
+    let logged = as_logged(&service, &name).await?;
+    let features = |action: &RankAction| match merged(&action.features) {
+        features if logged => json!({"i": {"constant": 1, "id": action.id}, "j": features}),
+        features => features,
+    };
     let actions: Vec<Value> =
-        offered.iter().map(|action| json!({"id": action.id, "features": merged(&action.features)})).collect();
+        offered.iter().map(|action| json!({"id": action.id, "features": features(action)})).collect();
+    let context = merged(&rank.context_features);
+    let context = if logged { json!({"FromUrl": context}) } else { context };
     let raw = |value: &Value| {
         serde_json::value::RawValue::from_string(value.to_string())
             .map_err(|error| Refused::invalid(error.to_string()))
     };
     let asked = Asked {
-        context: Some(raw(&merged(&rank.context_features))?),
+        context: Some(raw(&context)?),
         actions: raw(&json!(actions))?,
         id: rank.event_id,
         played: None,
@@ -91,6 +98,23 @@ pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
     let answer =
         json!({"ranking": ranking, "eventId": decided.decision_id, "rewardActionId": decided.action});
     Ok((StatusCode::CREATED, json_text(answer.to_string())).into_response())
+}
+
+/// Whether fields are to be named as Personalizer named them in its logs, because the bandit was made from such logs: its model
+/// then speaks of `FromUrl`, `i` and `j`.
+async fn as_logged(service: &Service, name: &str) -> Result<bool, Refused> {
+    let known = service.logged_names.lock().ok().and_then(|names| names.get(name).copied());
+    if let Some(logged) = known {
+        return Ok(logged);
+    }
+    let model = viewed(service, name).await?.model;
+    let names = model.split(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '.' | '_')));
+    let logged =
+        names.into_iter().any(|name| ["FromUrl.", "i.", "j."].iter().any(|start| name.starts_with(start)));
+    if let Ok(mut names) = service.logged_names.lock() {
+        names.insert(name.to_owned(), logged);
+    }
+    Ok(logged)
 }
 
 #[derive(Deserialize)]

@@ -443,6 +443,13 @@ fn personalizers_calls_learn_what_device_and_age_decide() {
         assert_eq!(status, 204);
     }
     assert!(right >= 240, "{right} of 300");
+    // A bandit whose fields are named as in the service's logs.
+    assert_eq!(
+        client.call("PUT", "/v1/bandits/logged", &json!({"model": "j.topic:(1 + FromUrl.user.*)"})).0,
+        201
+    );
+    let body = json!({"contextFeatures": [{"user": {"age": 3}}], "actions": [{"id": "x", "features": [{"topic": "news"}]}]});
+    assert_eq!(client.call("POST", "/bandits/logged/personalizer/v1.0/rank", &body).0, 201);
     let user = json!([{"user": {"device": "mobile", "age": "old"}}]);
     let [x, y] = ["x", "y"].map(|id| json!({"id": id, "features": [{"topic": "news"}]}));
     let excluded = json!({"contextFeatures": user, "actions": [x, y], "excludedActions": ["x"], "deferActivation": true});
