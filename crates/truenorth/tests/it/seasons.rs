@@ -6,7 +6,7 @@ use std::thread;
 use rand::RngExt as _;
 use truenorth::{Actions, Policy, Preset, RidgeStatistic, Settings};
 
-use crate::support::{World, dot, play, rounds};
+use crate::support::{Matrix, Vector, World, dot, play, rounds};
 
 const DIMENSION: usize = 10;
 /// Rounds of a season.
@@ -103,6 +103,73 @@ fn a_new_season_finds_out_what_still_holds() {
         }
         assert!(2.0 * renewed < left, "{renewed} and {left}");
     }
+}
+
+/// What is lost in the second season by exact Bayesian play, told everything but which one of the first `among` coefficients
+/// was drawn anew: the past by 2,500 rows, the noise, the level, and how coefficients are drawn.
+fn lost_by_bayes(seed: u64, among: usize) -> f64 {
+    let (mut world, _) = world(seed);
+    let variance = world.noise * world.noise;
+    let (mut gram, mut moment) =
+        (Matrix::identity(DIMENSION, DIMENSION) * DIMENSION as f64, Vector::zeros(DIMENSION));
+    for _ in 0..500 + SEASON {
+        let row = Vector::from_vec(world.round(1));
+        let reward = dot(row.as_slice(), &world.live) + world.draw_noise();
+        gram.ger(1.0 / variance, &row, &row, 1.0);
+        moment.axpy(reward / variance, &row, 1.0);
+    }
+    redraw(&mut world, 1);
+    let covariance = gram.try_inverse().unwrap();
+    let mean = &covariance * moment;
+    // Log weight, mean and covariance if coefficient j was the one.
+    let mut models: Vec<(f64, Vector, Matrix)> = (0..among)
+        .map(|j| {
+            let (mut mean, mut covariance) = (mean.clone(), covariance.clone());
+            covariance.row_mut(j).fill(0.0);
+            covariance.column_mut(j).fill(0.0);
+            (mean[j], covariance[(j, j)]) = (0.0, 1.0 / 3.0);
+            (0.0, mean, covariance)
+        })
+        .collect();
+    let mut lost = 0.0;
+    for (features, rewards) in rounds(&mut world, SEASON, ACTIONS) {
+        let peak = models.iter().map(|model| model.0).fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = models.iter().map(|model| (model.0 - peak).exp()).sum();
+        let index = |row: &[f64]| {
+            let row = Vector::from_column_slice(row);
+            let (mut first, mut second) = (0.0, 0.0);
+            for (weight, mean, covariance) in &models {
+                let (weight, mean) = ((weight - peak).exp() / total, row.dot(mean));
+                first += weight * mean;
+                second += weight * (mean * mean + row.dot(&(covariance * &row)));
+            }
+            first + 0.2 * (second - first * first).max(0.0).sqrt()
+        };
+        let best = |of: &dyn Fn(&[f64]) -> f64| {
+            let of: Vec<f64> = features.chunks(DIMENSION).map(of).collect();
+            (0..ACTIONS).fold(0, |best, action| if of[action] > of[best] { action } else { best })
+        };
+        let row = |action: usize| &features[action * DIMENSION..][..DIMENSION];
+        let truly = |row: &[f64]| dot(row, &world.live);
+        let chosen = best(&index);
+        lost += truly(row(best(&truly))) - truly(row(chosen));
+        let (row, reward) = (Vector::from_column_slice(row(chosen)), rewards[chosen]);
+        for (weight, mean, covariance) in &mut models {
+            let shared = &*covariance * &row;
+            let (spread, error) = (row.dot(&shared) + variance, reward - row.dot(mean));
+            *weight -= 0.5 * (error * error / spread + spread.ln());
+            mean.axpy(error / spread, &shared, 1.0);
+            covariance.ger(-1.0 / spread, &shared, &shared, 1.0);
+        }
+    }
+    lost
+}
+
+#[test]
+fn who_has_to_find_out_which_coefficient_has_changed_loses_a_third_more_at_least() {
+    let [which, one] = mean(|seed| [lost_by_bayes(seed, 1), lost_by_bayes(seed, DIMENSION)]);
+    println!("exact Bayes: told which has changed {which:.2}, told that it is one of ten {one:.2}");
+    assert!(one > 1.33 * which, "{one} and {which}");
 }
 
 #[test]
