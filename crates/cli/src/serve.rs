@@ -23,19 +23,28 @@ pub(crate) struct Arguments {
     /// Token that is enough to look
     #[arg(long, env = "TRUENORTH_READ_TOKEN", hide_env_values = true, requires = "token")]
     read_token: Option<String>,
+    /// A bandit that is made unless it is there: NAME=logs.tn starts it from a summary, NAME=FORMULA from a model alone
+    #[arg(long, value_name = "NAME=SUMMARY", value_parser = bandit)]
+    bandit: Vec<(String, String)>,
     /// Listen beyond this machine without a token: everybody may do everything
     #[arg(long)]
     open: bool,
 }
 
+fn bandit(told: &str) -> Result<(String, String), String> {
+    let (name, made) = told.split_once('=').ok_or("say NAME=logs.tn, or NAME=FORMULA")?;
+    Ok((name.to_owned(), made.to_owned()))
+}
+
 pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), Failure> {
-    let Arguments { listen, data, token, read_token, open } = arguments;
+    let Arguments { listen, data, token, read_token, bandit, open } = arguments;
     let options = Options {
         listen: *listen,
         data: data.clone(),
         token: token.clone(),
         read_token: read_token.clone(),
         open: *open,
+        bandits: bandit.clone(),
     };
     let failed = |error: &dyn std::fmt::Display| Failure::Service(error.to_string());
     let runtime = tokio::runtime::Runtime::new().map_err(|error| failed(&error))?;
@@ -49,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), 
 }
 
 /// Done when somebody asks to stop.
-async fn stopped() {
+pub(crate) async fn stopped() {
     let interrupt = tokio::signal::ctrl_c();
     #[cfg(unix)]
     {

@@ -17,6 +17,7 @@ use truenorth_bandit::Counts;
 use truenorth_features::Event;
 use truenorth_logs::write_whole;
 
+use crate::answers::{Explained, ExplainedAction};
 use crate::api::{Asked, Decided, Paid, Refused};
 use crate::hosted::Hosted;
 use crate::spec::{Mode, Spec};
@@ -42,6 +43,7 @@ pub(crate) enum Call {
     Renew,
     Restore(String),
     View,
+    Counts,
     Snapshot,
 }
 
@@ -51,9 +53,10 @@ pub(crate) enum Answer {
     Created(bool, Box<View>),
     Decided(Vec<Result<Decided, Refused>>),
     Paid(Vec<Result<(), Refused>>),
-    Explained(serde_json::Value),
+    Explained(Box<Explained>),
     Done,
     View(Box<View>),
+    Counts(Counts),
     Snapshot(Vec<u8>),
 }
 
@@ -271,7 +274,9 @@ impl Writer {
                 };
                 Ok(Answer::Paid(paid.iter().map(pay).collect()))
             }
-            Call::Explain(asked) => explain(hosted, &asked).map(Answer::Explained),
+            Call::Explain(asked) => {
+                explain(hosted, &asked).map(|explained| Answer::Explained(Box::new(explained)))
+            }
             Call::Activate(id) => {
                 note(hosted.activate(&id, at)?.0);
                 Ok(Answer::Done)
@@ -289,6 +294,7 @@ impl Writer {
                 Ok(Answer::Done)
             }
             Call::View => Ok(Answer::View(Box::new(view(hosted)))),
+            Call::Counts => Ok(Answer::Counts(hosted.bandit.counts())),
             Call::Snapshot => Ok(Answer::Snapshot(hosted.bandit.to_bytes())),
         }
     }
@@ -328,18 +334,13 @@ fn view(hosted: &Hosted) -> View {
 }
 
 /// Every action's interval, and what would be played. Nothing is decided.
-fn explain(hosted: &mut Hosted, asked: &Asked) -> Result<serde_json::Value, Refused> {
+fn explain(hosted: &mut Hosted, asked: &Asked) -> Result<Explained, Refused> {
     let mut event = Event::default();
     asked.event(hosted.spec.names().as_deref(), &mut event)?;
     let intervals = hosted.bandit.intervals(&event)?;
     let (action, explanation) = hosted.bandit.explain(&event)?;
-    let actions: Vec<_> = intervals
-        .iter()
-        .map(|(id, interval)| {
-            serde_json::json!({"id": id, "mean": interval.mean(), "lcb": interval.lcb, "ucb": interval.ucb, "index": interval.index})
-        })
-        .collect();
-    Ok(serde_json::json!({"action": action, "actions": actions, "explanation": explanation.to_string()}))
+    let actions = intervals.into_iter().map(|(id, interval)| ExplainedAction::new(id, &interval)).collect();
+    Ok(Explained::new(action, hosted.bandit.policy().level(), actions, &explanation))
 }
 
 /// Follows the journal beside the writer, and keeps a snapshot of each bandit now and then.

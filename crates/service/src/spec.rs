@@ -1,9 +1,11 @@
 //! What a bandit is made from, as callers say it.
 
 use std::fmt;
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use truenorth::{Certificate, Preset};
 use truenorth_app::bandit::{self, Told};
@@ -11,11 +13,12 @@ use truenorth_bandit::{Bandit, Limits, Parts};
 use truenorth_features::Feature;
 use truenorth_logs::Summary;
 
-use crate::api::Refused;
+use crate::api::{Refused, example};
 
-/// Body of `PUT /v1/bandits/{name}`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// What a bandit is made from: one of `dimension`, `features`, `model` and `summary`, and what is told besides.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(example = example::bandit())]
 pub(crate) struct Spec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) policy: Option<String>,
@@ -64,7 +67,7 @@ pub(crate) struct Spec {
 }
 
 /// How far the logs may have drifted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CertificateSpec {
     matrix: Vec<Vec<f64>>,
@@ -72,7 +75,7 @@ pub(crate) struct CertificateSpec {
 }
 
 /// Who decides, and whether anything is learned.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Mode {
     /// The bandit decides and learns.
@@ -104,6 +107,17 @@ fn wrong(message: impl fmt::Display) -> Refused {
 }
 
 impl Spec {
+    /// From the file of a summary, or else a model.
+    pub(crate) fn from_file_or_model(told: &str) -> Result<Self, Refused> {
+        let path = Path::new(told);
+        if !path.is_file() && path.extension().is_none_or(|ending| ending != "tn") {
+            return Ok(Self { model: Some(told.to_owned()), ..Self::default() });
+        }
+        let bytes = std::fs::read(path).map_err(|error| wrong(format!("{told}: {error}")))?;
+        Summary::from_bytes(&bytes).map_err(|problem| wrong(format!("{told}: {problem}")))?;
+        Ok(Self { summary: Some(STANDARD.encode(bytes)), ..Self::default() })
+    }
+
     /// Names of the numbers that an action is a list of, if it is one.
     pub(crate) fn names(&self) -> Option<Vec<String>> {
         let counted = |count: usize| (0..count).map(|i| format!("f{i}")).collect();
