@@ -3,8 +3,8 @@
 //! In the [units](units) of the columns, and with the [level](level) of rewards left aside, the logs say
 //! `θ† ~ N(θ_off, G⁻¹)`. How far live truth has drifted from that is an average over [models], or, with a prior probability of
 //! 0.05, the logs are void and θ_* ~ N(0, s²I). What is acted on is the Gaussian with mean and covariance of all that. It
-//! is fitted anew from the sums whenever the number of live rewards has grown by a quarter, and follows each reward by a rank-one
-//! update in between.
+//! is fitted anew from the sums whenever the number of live rewards has grown by a quarter (more, where a fit is dear), and
+//! follows each reward by a rank-one update in between.
 //!
 //! What is played cannot tell whether what is never played is as the logs have it. So the belief without logs, *alone*,
 //! decides as many rounds as its probability says: see [`probe`](Belief::probe).
