@@ -151,7 +151,11 @@ impl Policy {
             current.take(belief, found.is_some());
         }
         let Some((known, alone)) = found else { return Ok(()) };
-        (policy.known, policy.alone) = (known, alone);
+        policy.known.become_like(known);
+        match (&mut policy.alone, alone) {
+            (Some(current), Some(alone)) => current.become_like(alone),
+            (current, alone) => *current = alone,
+        }
         let rows: Vec<_> = since.iter().map(|learned| (learned.row(), learned.reward)).collect();
         policy.follow(&rows, self.given.level, &mut self.board);
         Ok(())

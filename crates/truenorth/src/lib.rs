@@ -38,6 +38,7 @@
 //! the paper has S.
 
 mod arms;
+mod band;
 mod belief;
 mod blocks;
 mod branch;

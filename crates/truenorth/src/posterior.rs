@@ -130,6 +130,15 @@ impl Known {
         }
     }
 
+    /// Takes over what another thread has found, in the memory that this thread's decisions have been reading: the first one
+    /// after a fit is not to fetch a matrix from another core.
+    pub(crate) fn become_like(&mut self, found: Self) {
+        match (self, found) {
+            (Self::Whole(current), Self::Whole(found)) => current.become_like(&found),
+            (current, found) => *current = found,
+        }
+    }
+
     /// Whether this is of the kind of a `fresh` one, and sizes and numbers can be right.
     fn fits(&self, fresh: &Self, dimension: usize) -> bool {
         match (self, fresh) {

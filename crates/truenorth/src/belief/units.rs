@@ -8,7 +8,7 @@
 //! multiplied with its column. A column's unit is the larger one of its unit in the logs and of that in the actions offered
 //! at rounds 1, 2, 4, 8, ...; one that nobody has seen has none, and is given it in the round in which it is first offered.
 
-use crate::dense::{Matrix, Vector};
+use crate::dense::Vector;
 use crate::round::{Actions, Row};
 use crate::statistic::RidgeStatistic;
 
@@ -150,12 +150,6 @@ impl Units {
     /// Length of a feature vector in these units.
     pub(crate) fn length(&self, features: Row<'_>) -> f64 {
         features.entries().map(|(j, x)| (x / self.known(j)).powi(2)).sum::<f64>().sqrt()
-    }
-
-    /// A matrix of products of columns in these units, from one in the users'.
-    pub(crate) fn divide(&self, matrix: &Matrix) -> Matrix {
-        let units = self.vector();
-        Matrix::from_fn(units.len(), units.len(), |i, j| matrix[(i, j)] / units[i] / units[j])
     }
 
     /// Whether this can be a policy's state: deserialised data may be anything.
