@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use truenorth::Policy;
 use truenorth::frame::{Magic, Unframed, framed, unframed};
 use truenorth_features::{Feature, Recipe};
+use truenorth_monitor::Monitor;
 
 use crate::bandit::{Bandit, check_id};
 use crate::error::{Error, Result};
@@ -37,7 +38,7 @@ struct State<'a> {
 impl Bandit {
     /// The whole state, to be continued by [`from_bytes`](Self::from_bytes).
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Self { encoder, means, policy, limits, joined, ledger, rows, reward_sum } = self;
+        let Self { encoder, means, policy, limits, joined, ledger, rows, reward_sum, monitor } = self;
         let state = State {
             recipe: Cow::Borrowed(encoder.recipe()),
             features: Cow::Borrowed(encoder.features()),
@@ -52,7 +53,11 @@ impl Bandit {
             reward_sum: *reward_sum,
             policy: &policy.to_bytes(),
         };
-        framed(MAGIC, VERSION, &state)
+        // Behind the rest, so that a bandit without one is what it was before there were any.
+        match monitor {
+            Some(monitor) => framed(MAGIC, VERSION, &(state, monitor)),
+            None => framed(MAGIC, VERSION, &state),
+        }
     }
 
     /// Continues from what [`to_bytes`](Self::to_bytes) gave; what another version of the format gave is refused by its
@@ -67,9 +72,19 @@ impl Bandit {
                 format!("the bandit has version {found}, but this build reads version {VERSION}"),
             ),
         })?;
-        let state: State<'_> = postcard::from_bytes(payload).map_err(Error::damaged)?;
+        let (state, rest) = postcard::take_from_bytes::<State<'_>>(payload).map_err(Error::damaged)?;
+        let monitor: Option<Box<Monitor>> = match rest {
+            [] => None,
+            rest => Some(postcard::from_bytes(rest).map_err(Error::damaged)?),
+        };
         let policy = Policy::from_bytes(state.policy).map_err(Error::damaged)?;
         state.check(&policy)?;
+        if monitor
+            .as_ref()
+            .is_some_and(|monitor| !monitor.is_sound() || monitor.dimension() > policy.dimension())
+        {
+            return Err(Error::damaged("its parts do not fit together"));
+        }
         let State { recipe, features, unknown, means, limits, joined, open, closed, .. } = state;
         let parts = (recipe.into_owned(), features.into_owned(), unknown.into_owned());
         let rounds = policy.counts().rounds;
@@ -78,7 +93,7 @@ impl Bandit {
         let open = open.into_iter().map(Cow::into_owned).collect();
         let closed = closed.into_iter().map(Cow::into_owned).collect();
         let ledger = Ledger::restored(limits, (open, closed, state.expired), rounds)?;
-        Ok(Self { ledger, rows: state.rows, reward_sum: state.reward_sum, ..fresh })
+        Ok(Self { ledger, rows: state.rows, reward_sum: state.reward_sum, monitor, ..fresh })
     }
 }
 

@@ -8,7 +8,7 @@
 use nalgebra::{Cholesky, DMatrix, DVector};
 use serde::Serialize;
 
-use crate::estimates::{Decision, Estimate};
+use crate::estimates::{Decision, Estimate, mean};
 
 /// Features up to which sums of products are kept.
 pub const MOST_FEATURES: usize = 1000;
@@ -26,6 +26,17 @@ pub struct Modelled {
     pub direct: f64,
     /// Doubly robust.
     pub dr: Estimate,
+}
+
+/// Both estimates with a model that is given: what it says of the action that was taken, and of the other policy, Σ_b π(b) q(b), for each
+/// decision. It must not know the decision's own reward.
+pub fn modelled(decisions: &[Decision], predictions: &[(f64, f64)]) -> Modelled {
+    let both = decisions.iter().zip(predictions);
+    let term = |(decision, &(taken, target)): (&Decision, &(f64, f64))| {
+        (target + decision.ratio() * (decision.reward - taken), decision.weight)
+    };
+    let direct = mean(both.clone().map(|(decision, &(_, target))| (target, decision.weight))).value;
+    Modelled { direct, dr: mean(both.map(term)) }
 }
 
 /// Sums over decisions and their features.

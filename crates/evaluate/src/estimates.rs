@@ -57,7 +57,7 @@ impl Estimate {
 }
 
 /// Mean of numbers, each of which stands for so many.
-pub fn mean(numbers: impl Iterator<Item = (f64, f64)> + Clone) -> Estimate {
+pub(crate) fn mean(numbers: impl Iterator<Item = (f64, f64)> + Clone) -> Estimate {
     let (mut all, mut sum, mut count) = (0.0, 0.0, 0.0);
     for (number, weight) in numbers.clone() {
         (all, sum, count) = (all + weight, sum + weight * number, count + 1.0);

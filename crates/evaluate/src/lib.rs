@@ -28,5 +28,5 @@ mod direct;
 mod estimates;
 mod warning;
 
-pub use direct::{Direct, MOST_FEATURES, Modelled, Row};
-pub use estimates::{Decision, Estimate, Estimates, mean};
+pub use direct::{Direct, MOST_FEATURES, Modelled, Row, modelled};
+pub use estimates::{Decision, Estimate, Estimates};

@@ -215,6 +215,17 @@ impl Monitor {
         }
     }
 
+    /// Whether its parts fit together, as they do unless bytes that it was read from were damaged.
+    pub fn is_sound(&self) -> bool {
+        let d = self.dimension();
+        self.regression.is_sound()
+            && self.regression.dimension() == d
+            && self.first <= d
+            && self.together.pulls.iter().all(|pull| pull.len() == d)
+            && self.level > 0.0
+            && self.level < 1.0
+    }
+
     /// Number of features.
     pub fn dimension(&self) -> usize {
         self.features.len()

@@ -39,6 +39,12 @@ impl Regression {
         self.units.len()
     }
 
+    /// Whether its parts fit together, as they do unless bytes were damaged.
+    pub(crate) fn is_sound(&self) -> bool {
+        let d = self.dimension();
+        self.inverse.len() == d * d && self.estimate.len() == d
+    }
+
     /// More features, all 0 so far.
     pub(crate) fn grow(&mut self, dimension: usize) {
         let before = self.dimension();
