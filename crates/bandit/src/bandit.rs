@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use truenorth::{Branch, Fit, Fitted, Observation, Policy, RidgeStatistic, Row, Settings};
 use truenorth_features::{Encoder, Event, Feature, Joining, Recipe};
+use truenorth_monitor::Monitor;
 
 use crate::error::{Error, Result, shown};
 use crate::ledger::{Fate, Found, Ledger, Made, Open};
@@ -342,9 +343,10 @@ impl Bandit {
         Ok(())
     }
 
-    /// Starts a new season: see [`Policy::renew`].
+    /// Starts a new season: see [`Policy::renew`]. A watch begins anew with it.
     pub fn renew(&mut self) -> Result<()> {
-        Ok(self.policy.renew()?)
+        self.policy.renew()?;
+        self.monitor().map(Monitor::level).map_or(Ok(()), |level| self.watch(level))
     }
 
     /// Whether a fit is due, in a bandit whose policy [fits beside](Settings::fits_beside) its decisions.

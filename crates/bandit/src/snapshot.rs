@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use truenorth::Policy;
 use truenorth::frame::{Magic, Unframed, framed, unframed};
 use truenorth_features::{Feature, Recipe};
-use truenorth_monitor::Monitor;
 
 use crate::bandit::{Bandit, check_id};
 use crate::error::{Error, Result};
 use crate::ledger::{Closed, Ledger, Open};
 use crate::parts::{Limits, check_names};
 use crate::round::is_usable;
+use crate::watch::Watch;
 
 const MAGIC: Magic = *b"tn-bandit";
 const VERSION: u32 = 1;
@@ -38,7 +38,7 @@ struct State<'a> {
 impl Bandit {
     /// The whole state, to be continued by [`from_bytes`](Self::from_bytes).
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Self { encoder, means, policy, limits, joined, ledger, rows, reward_sum, monitor } = self;
+        let Self { encoder, means, policy, limits, joined, ledger, rows, reward_sum, watch } = self;
         let state = State {
             recipe: Cow::Borrowed(encoder.recipe()),
             features: Cow::Borrowed(encoder.features()),
@@ -54,8 +54,8 @@ impl Bandit {
             policy: &policy.to_bytes(),
         };
         // Behind the rest, so that a bandit without one is what it was before there were any.
-        match monitor {
-            Some(monitor) => framed(MAGIC, VERSION, &(state, monitor)),
+        match watch {
+            Some(watch) => framed(MAGIC, VERSION, &(state, watch)),
             None => framed(MAGIC, VERSION, &state),
         }
     }
@@ -73,16 +73,13 @@ impl Bandit {
             ),
         })?;
         let (state, rest) = postcard::take_from_bytes::<State<'_>>(payload).map_err(Error::damaged)?;
-        let monitor: Option<Box<Monitor>> = match rest {
+        let watch: Option<Box<Watch>> = match rest {
             [] => None,
             rest => Some(postcard::from_bytes(rest).map_err(Error::damaged)?),
         };
         let policy = Policy::from_bytes(state.policy).map_err(Error::damaged)?;
         state.check(&policy)?;
-        if monitor
-            .as_ref()
-            .is_some_and(|monitor| !monitor.is_sound() || monitor.dimension() > policy.dimension())
-        {
+        if watch.as_ref().is_some_and(|watch| !watch.is_sound(policy.dimension())) {
             return Err(Error::damaged("its parts do not fit together"));
         }
         let State { recipe, features, unknown, means, limits, joined, open, closed, .. } = state;
@@ -93,7 +90,7 @@ impl Bandit {
         let open = open.into_iter().map(Cow::into_owned).collect();
         let closed = closed.into_iter().map(Cow::into_owned).collect();
         let ledger = Ledger::restored(limits, (open, closed, state.expired), rounds)?;
-        Ok(Self { ledger, rows: state.rows, reward_sum: state.reward_sum, monitor, ..fresh })
+        Ok(Self { ledger, rows: state.rows, reward_sum: state.reward_sum, watch, ..fresh })
     }
 }
 

@@ -1,13 +1,63 @@
-//! Whether the world has moved on since a bandit is watched: its own rewards, in the order in which they are learned.
+//! Whether the world has moved on since a bandit is watched, by the rewards of its own decisions.
+//!
+//! They are looked at in the order of the decisions, not of the rewards: clicks come at once and their absence an hour later, and whoever
+//! looks at what came first sees nothing but clicks. So a reward waits until all decisions before its own have theirs, or have been
+//! given up.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 use truenorth_monitor::{Evidence, Monitor, Moved};
 
 use crate::bandit::Bandit;
 use crate::error::{Error, Result};
+use crate::round::is_usable;
 
 /// Features up to which a bandit is watched: what a reward costs grows with their square.
 const MOST_WATCHED: usize = 500;
+
+/// Rewards that wait at most. If more would, the oldest decision without a reward is given up.
+const MOST_WAITING: usize = 5000;
+
+/// A row, and what it paid.
+type Waiting = (Vec<(usize, f64)>, f64);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Watch {
+    monitor: Monitor,
+    /// By the round of their decision.
+    waiting: BTreeMap<u64, Waiting>,
+    /// Up to this round all is looked at; what comes later is not.
+    passed: u64,
+}
+
+impl Watch {
+    /// Whether its parts fit together and to a policy of so many features, as they do unless bytes were damaged.
+    pub(crate) fn is_sound(&self, width: usize) -> bool {
+        let row = |(row, reward): &Waiting| {
+            is_usable(*reward) && row.iter().all(|(place, value)| *place < width && is_usable(*value))
+        };
+        self.monitor.is_sound() && self.monitor.dimension() <= width && self.waiting.values().all(row)
+    }
+
+    /// Looks at a reward, and at those that waited for it. None is refused, since the policy took them, but for features that are too
+    /// many.
+    fn reward(&mut self, round: u64, row: Waiting, oldest: Option<u64>) -> truenorth_monitor::Result<()> {
+        if round > self.passed {
+            self.waiting.insert(round, row);
+        }
+        while let Some(&round) = self.waiting.keys().next() {
+            if oldest.is_some_and(|oldest| oldest < round) && self.waiting.len() <= MOST_WAITING {
+                break;
+            }
+            if let Some((features, reward)) = self.waiting.remove(&round) {
+                self.monitor.observe(&features, reward)?;
+            }
+            self.passed = round;
+        }
+        Ok(())
+    }
+}
 
 /// What a bandit that is watched says of the world.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,13 +100,15 @@ impl Bandit {
             )));
         }
         let monitor = Monitor::new(width, level).map_err(|error| Error::invalid(error.to_string()))?;
-        self.monitor = Some(Box::new(monitor));
+        // Decisions that were made before are none of its own.
+        let passed = self.policy.counts().rounds;
+        self.watch = Some(Box::new(Watch { monitor, waiting: BTreeMap::new(), passed }));
         Ok(())
     }
 
     /// What the watch has seen, if there is one.
     pub fn watched(&self) -> Option<Watched> {
-        let monitor = self.monitor.as_ref()?;
+        let monitor = self.monitor()?;
         let evidence = monitor.evidence();
         let feature = |(place, name): (usize, &str)| {
             let moved = monitor.feature(place);
@@ -74,18 +126,17 @@ impl Bandit {
 
     /// The watch itself, if there is one.
     pub fn monitor(&self) -> Option<&Monitor> {
-        self.monitor.as_deref()
+        self.watch.as_ref().map(|watch| &watch.monitor)
     }
 
     /// A reward of a decision, just learned.
-    pub(crate) fn watch_row(&mut self, row: impl Iterator<Item = (usize, f64)>, reward: f64) {
+    pub(crate) fn watch_row(&mut self, round: u64, row: Vec<(usize, f64)>, reward: f64) {
+        let Some(watch) = &mut self.watch else { return };
         let width = self.policy.dimension();
-        let Some(monitor) = &mut self.monitor else { return };
-        monitor.grow(width.min(MOST_WATCHED));
-        let row: Vec<(usize, f64)> = row.collect();
-        // What the policy took cannot be refused but for features that are too many.
-        if width > MOST_WATCHED || monitor.observe(&row, reward).is_err() {
-            self.monitor = None;
+        watch.monitor.grow(width.min(MOST_WATCHED));
+        let oldest = self.ledger.open.keys().next().copied();
+        if width > MOST_WATCHED || watch.reward(round, (row, reward), oldest).is_err() {
+            self.watch = None;
         }
     }
 }
