@@ -17,7 +17,7 @@ struct Visit {
 fn visits(count: usize) -> Vec<Visit> {
     let mut dice = Dice(11);
     let visit = |_| {
-        let segment = ["student", "worker"][usize::from(dice.below(2) == 1)];
+        let segment = ["student", "worker"][dice.below(2)];
         let news = dice.below(4) < 3;
         let rate = match (segment, news) {
             ("student", true) => 60,

@@ -8,8 +8,8 @@ use crate::support::{Dice, Scratch};
 fn events(count: usize, moves: usize) -> String {
     let mut dice = Dice(5);
     (0..count).fold(String::new(), |mut text, visit| {
-        let segment = ["student", "worker"][usize::from(dice.below(2) == 1)];
-        let action = ["news", "sport"][usize::from(dice.below(2) == 1)];
+        let segment = ["student", "worker"][dice.below(2)];
+        let action = ["news", "sport"][dice.below(2)];
         let rate = match (segment, action) {
             ("student", "news") => if visit < moves { 60 } else { 10 },
             _ => 30,
