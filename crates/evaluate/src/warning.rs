@@ -4,6 +4,8 @@ use crate::estimates::{Decision, Estimates};
 
 /// Decisions that an interval should rest on.
 const ENOUGH: f64 = 50.0;
+/// Deviations of one size that would make up the standard error: below so many, they are far from normal.
+const ENOUGH_TERMS: f64 = 20.0;
 /// Standard errors by which the mean weight may be off.
 const OFF: f64 = 4.0;
 /// Share of decisions in which nothing but the action that was taken had a chance, from which on it is worth a word.
@@ -23,10 +25,10 @@ pub(crate) fn of(found: &Estimates, decisions: &[Decision]) -> Vec<String> {
         ));
     }
     let terms = effective_terms(decisions, found.snips.value);
-    if found.effective >= ENOUGH && terms < ENOUGH {
+    if found.effective >= ENOUGH && terms < ENOUGH_TERMS {
         warnings.push(format!(
-            "few decisions with large weights or rare rewards make up most of the uncertainty, some {terms:.0}: intervals below \
-             {ENOUGH} are not to be relied on"
+            "some {terms:.0} decisions with large weights or rare rewards make up the uncertainty: intervals below {ENOUGH_TERMS} are not \
+             to be relied on"
         ));
     }
     let weight = found.mean_weight;
