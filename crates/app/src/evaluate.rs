@@ -227,8 +227,8 @@ impl Catalogue {
     }
 
     /// The event with all actions.
-    fn fill(&self, event: Event, chosen: usize) -> Result<Event> {
-        let mut event = Event { decision_id: None, ..event };
+    fn fill(&self, mut event: Event, chosen: usize) -> Result<Event> {
+        event.decision_id = None;
         let Some(known) = &self.0 else { return Ok(event) };
         let taken = event.id(chosen).to_owned();
         for (id, other) in known.iter().filter(|(id, _)| **id != taken) {

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 /// How far bets go, in standard deviations of the surprise for a typical value of the feature: small ones for slow drift, large ones
 /// for steps.
-pub(crate) const SIZES: [f64; 3] = [0.05, 0.15, 0.5];
+pub(crate) const SIZES: [f64; 3] = [0.05, 0.15, 0.4];
 /// What a bet may lose at most of its stake if the surprise is no larger than all before it.
-const MOST_LOST: f64 = 0.5;
+const MOST_LOST: f64 = 0.8;
 /// What is left of a stake at least, whatever the surprise.
 const LEAST_LEFT: f64 = 0.05;
 /// Capital beyond which it stays: nobody needs more evidence, and products must not overflow.
@@ -54,11 +54,12 @@ impl Extremes {
         self.above = self.above.max(surprise);
     }
 
-    /// What a bet makes of its stake. A gain beyond what was ever seen is not paid out in full, which can only make the bet worse.
-    pub(crate) fn factor(&self, bet: f64, surprise: f64) -> f64 {
+    /// What a bet makes of its stake, if a surprise may be off by so much without anything having moved. A gain beyond what was ever
+    /// seen is not paid out in full, which can only make the bet worse.
+    pub(crate) fn factor(&self, bet: f64, surprise: f64, off: f64) -> f64 {
         let (lost, gained) = if bet > 0.0 { (self.below, self.above) } else { (self.above, self.below) };
         let bet = bet.clamp(-MOST_LOST / lost, MOST_LOST / lost);
-        (1.0 + (bet * surprise).min(bet.abs() * gained)).max(LEAST_LEFT)
+        (1.0 + (bet * surprise).min(bet.abs() * gained) - bet.abs() * off).max(LEAST_LEFT)
     }
 }
 

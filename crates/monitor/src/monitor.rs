@@ -14,6 +14,9 @@ const ENOUGH: f64 = 20.0;
 const FEATURES: f64 = 0.5;
 const TOGETHER: f64 = 0.25;
 const JOINING: f64 = 0.25;
+/// How far the reference may be off without anything having moved, in its own standard errors: a policy takes the actions that it overrates
+/// (the winner's curse), so that their rewards disappoint as long as the reference errs.
+const DOUBT: f64 = 1.0;
 /// Rounds that the estimates of a movement in all features look back.
 const LOOKING_BACK: [f64; 2] = [100.0, 1000.0];
 /// What is bet on such an estimate, as shares of it.
@@ -290,6 +293,7 @@ impl Monitor {
         let width = (1.0 + standing.variance).sqrt();
         let raw = (reward - standing.prediction) / width;
         let ready = self.noise.enough();
+        let off = DOUBT * standing.variance.sqrt() / width;
         let surprise = if ready { raw / self.noise.deviation() } else { 0.0 };
         for (place, feature) in self.features.iter_mut().enumerate() {
             if standing.gain[place] == 0.0 {
@@ -301,12 +305,13 @@ impl Monitor {
             feature.count += 1.0;
             if ready && feature.scores.enough() {
                 let size = own / (feature.own / feature.count).sqrt() / width;
+                let off = DOUBT * standing.gain[place].abs() / self.regression.diagonal(place).sqrt() / width;
                 if !touched.contains(&place) {
                     touched.push(place);
                 }
                 for (gains, sign) in gains[place].iter_mut().zip([1.0, -1.0]) {
                     for (gain, bet) in gains.iter_mut().zip(SIZES) {
-                        *gain += share * (self.extremes.factor(sign * bet * size, surprise) - 1.0);
+                        *gain += share * (self.extremes.factor(sign * bet * size, surprise, off) - 1.0);
                     }
                 }
                 for (run, gains) in feature.runs.iter_mut().zip(&gains[place]) {
@@ -316,7 +321,16 @@ impl Monitor {
             feature.scores.see(own * raw);
         }
         if ready {
-            self.together.bet(standing, width, surprise, share, &self.extremes, self.noise.count, together);
+            self.together.bet(
+                standing,
+                width,
+                surprise,
+                share,
+                &self.extremes,
+                self.noise.count,
+                off,
+                together,
+            );
             self.extremes.see(surprise);
         }
         self.noise.see(raw);
@@ -454,19 +468,20 @@ impl Together {
         share: f64,
         extremes: &Extremes,
         rows: f64,
+        off: f64,
         gains: &mut Gains,
     ) {
         gains.any = true;
         for (gains, sign) in gains.level.iter_mut().zip([1.0, -1.0]) {
             for (gain, bet) in gains.iter_mut().zip(SIZES) {
-                *gain += share * (extremes.factor(sign * bet / width, surprise) - 1.0);
+                *gain += share * (extremes.factor(sign * bet / width, surprise, off) - 1.0);
             }
         }
         for ((gains, pull), weight) in gains.directions.iter_mut().zip(&self.pulls).zip(self.weights) {
             let expected: f64 = standing.gain.iter().zip(pull).map(|(gain, pull)| gain * pull).sum();
             let expected = expected * rows / weight.max(1.0) / width;
             for (gain, part) in gains.iter_mut().zip(SHARES) {
-                *gain += share * (extremes.factor(part * expected, surprise) - 1.0);
+                *gain += share * (extremes.factor(part * expected, surprise, off) - 1.0);
             }
         }
     }

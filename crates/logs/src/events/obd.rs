@@ -221,6 +221,19 @@ mod tests {
     }
 
     #[test]
+    fn items_that_were_not_shown_are_actions_where_all_are_asked_for() {
+        let rows = format!("{HEADER}\n0,t,14,2,1,0.02,u,v,7,0.5\n");
+        let mut event = Event::default();
+        event.clear();
+        open(lines(rows), None, true).unwrap().next(&mut event).unwrap().unwrap();
+        assert_eq!((event.len(), event.id(0), event.id(1)), (2, "0", "14"));
+        assert_eq!((event.chosen, event.reward, event.probability), (Some(1), Some(1.0), Some(0.02)));
+        let affinity = |action| event.action(action).next();
+        assert_eq!(affinity(0), Some((AFFINITY, Value::Number(7.0))));
+        assert_eq!(affinity(1), Some((AFFINITY, Value::Number(0.5))));
+    }
+
+    #[test]
     fn a_table_of_items_tells_their_features_instead_of_their_number() {
         let items = table(TABLE).unwrap();
         let rows = "0,t,14,2,1,0.02,u,v,7,0.5\n1,t,0,3,0,0.02,u,x,0.0,9\n";

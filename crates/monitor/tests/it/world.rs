@@ -22,6 +22,10 @@ pub(crate) enum World {
     Correlated,
     /// The noise grows with the first feature: between 0.3 and several times as much.
     Uneven,
+    /// No feature matters, so that a policy chooses by its errors alone.
+    Nothing,
+    /// Clicks of which all articles get 5 %.
+    Alike,
     /// Noise of Student's t with 3 degrees of freedom.
     Heavy,
     /// Five articles in two segments, each with its own click rate of 2 to 12 %.
@@ -39,6 +43,8 @@ impl FromStr for World {
             "uneven" => Self::Uneven,
             "heavy" => Self::Heavy,
             "clicks" => Self::Clicks,
+            "nothing" => Self::Nothing,
+            "alike" => Self::Alike,
             _ => return Err(format!("no world is named {name:?}")),
         })
     }
@@ -122,6 +128,8 @@ impl Stream {
         let theta: Vec<f64> = (0..DIMENSION)
             .map(|_| match world {
                 World::Clicks => dice.random_range(0.02..0.12),
+                World::Nothing => 0.0,
+                World::Alike => 0.05,
                 _ => 0.3 * normal(&mut dice),
             })
             .collect();
@@ -163,7 +171,7 @@ fn normal(dice: &mut Xoshiro256PlusPlus) -> f64 {
 
 impl World {
     fn draw(self, actions: &mut [f64], dice: &mut Xoshiro256PlusPlus) {
-        if self == Self::Clicks {
+        if matches!(self, Self::Clicks | Self::Alike) {
             actions.fill(0.0);
             let segment = dice.random_range(0..2);
             for action in 0..ACTIONS {
@@ -189,7 +197,7 @@ impl World {
 
     fn reward(self, mean: f64, features: &[f64], dice: &mut Xoshiro256PlusPlus) -> f64 {
         match self {
-            Self::Clicks => f64::from(dice.random::<f64>() < mean),
+            Self::Clicks | Self::Alike => f64::from(dice.random::<f64>() < mean),
             Self::Uneven => mean + (0.3 + features[0].abs()) / 1.18 * normal(dice),
             Self::Heavy => {
                 mean + StudentT::new(3.0).expect("positive degrees of freedom").sample(dice) / 3f64.sqrt()
