@@ -36,6 +36,15 @@ pub struct Paid<'a> {
 }
 
 /// A test that may be looked at after every round: has the live world moved on since it began?
+///
+/// ```text
+/// e = (r − xᵀθ̂) / (σ̂ √(1 + h)),   h = xᵀV⁻¹x,   factor of a bet = 1 + b·e − |b|·off
+/// on feature j:    b ∝ what of x_j the others do not tell,   off = the standard error of θ̂_j, there
+/// on all at once:  b = ± a constant, or ∝ what the last surprises expect,   off = √h / √(1 + h)
+/// ```
+///
+/// θ̂, V and σ̂ are those of all rounds before. Factors make capital grow, and the average of all capital is the
+/// evidence: by chance it ever reaches 1/level with at most the probability of the level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Monitor {
     level: f64,
