@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::round::is_usable;
 
 /// Features up to which a bandit is watched: what a reward costs grows with their square.
-const MOST_WATCHED: usize = 500;
+const MOST_WATCHED: usize = 300;
 
 /// Rewards that wait at most. If more would, the oldest decision without a reward is given up.
 const MOST_WAITING: usize = 5000;
@@ -91,7 +91,7 @@ pub struct WatchedFeature {
 impl Bandit {
     /// Watches, from now on, whether the world moves: see [`Monitor`]. A watch that is on begins anew.
     ///
-    /// A bandit of more than 500 features is not watched, and one that grows beyond is watched no longer.
+    /// A bandit of more than 300 features is not watched, and one that grows beyond is watched no longer.
     pub fn watch(&mut self, level: f64) -> Result<()> {
         let width = self.policy.dimension();
         if width > MOST_WATCHED {
