@@ -117,7 +117,10 @@ pub fn evaluate(request: &Request<'_>) -> Result<Evaluated> {
                 Err(Refused::Missing(sentence) | Refused::Wrong(sentence)) => return Err(wrong(sentence)),
             };
             let decision = Decision { reward, probability, target: target[chosen], weight: event.weight };
-            judge.add(&event, chosen, decision, &target).map_err(|error| events.error(error))?;
+            match judge.add(&event, chosen, decision, &target) {
+                Err(error) if drops && error.missing().is_some() => left_out += 1,
+                added => added.map_err(|error| events.error(error))?,
+            }
         }
     }
     judge.finish(player.name, without_reward, left_out, request, like)
@@ -270,15 +273,6 @@ impl Judge {
         decision: Decision,
         target: &[f64],
     ) -> truenorth_features::Result<()> {
-        for (action, share) in target.iter().enumerate() {
-            let id = event.id(action);
-            if !self.actions.contains_key(id) {
-                self.actions.insert(id.to_owned(), (0, 0.0));
-            }
-            let counts = self.actions.get_mut(id).expect("it was put there");
-            counts.0 += u64::from(action == chosen);
-            counts.1 += share;
-        }
         if let Some(direct) = &mut self.direct {
             self.encoder.rows(event, &mut self.rows)?;
             let intercept = self.encoder.recipe().model.intercept;
@@ -297,6 +291,15 @@ impl Judge {
             };
             let taken = row(&mut std::iter::once((chosen, 1.0)));
             direct.add(&decision, &taken, &row(&mut target.iter().copied().enumerate()));
+        }
+        for (action, share) in target.iter().enumerate() {
+            let id = event.id(action);
+            if !self.actions.contains_key(id) {
+                self.actions.insert(id.to_owned(), (0, 0.0));
+            }
+            let counts = self.actions.get_mut(id).expect("it was put there");
+            counts.0 += u64::from(action == chosen);
+            counts.1 += share;
         }
         self.decisions.push(decision);
         Ok(())
