@@ -99,7 +99,9 @@ impl Bandit {
                 "{width} features are too many to watch: {MOST_WATCHED} can be"
             )));
         }
-        let monitor = Monitor::new(width, level).map_err(|error| Error::invalid(error.to_string()))?;
+        // A place that is kept for a feature to come is none yet.
+        let known = if self.encoder.features().is_empty() { 0 } else { width };
+        let monitor = Monitor::new(known, level).map_err(|error| Error::invalid(error.to_string()))?;
         // Decisions that were made before are none of its own.
         let passed = self.policy.counts().rounds;
         self.watch = Some(Box::new(Watch { monitor, waiting: BTreeMap::new(), passed }));

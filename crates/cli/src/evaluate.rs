@@ -143,7 +143,6 @@ fn text(found: &Evaluated) -> String {
         text += "\nNot to be relied on:\n";
         for warning in &estimates.warnings {
             text += &wrapped(&format!("- {warning}"));
-            text.push('\n');
         }
     }
     text

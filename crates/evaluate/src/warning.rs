@@ -20,15 +20,14 @@ pub(crate) fn of(found: &Estimates, decisions: &[Decision]) -> Vec<String> {
     }
     if found.effective < ENOUGH {
         warnings.push(format!(
-            "the estimates rest on {:.0} decisions in effect, of {}: intervals below {ENOUGH} are not to be relied on",
+            "the estimates rest on {:.0} decisions in effect, of {}: too few for such intervals",
             found.effective, found.decisions
         ));
     }
     let terms = effective_terms(decisions, found.snips.value);
     if found.effective >= ENOUGH && terms < ENOUGH_TERMS {
         warnings.push(format!(
-            "some {terms:.0} decisions with large weights or rare rewards make up the uncertainty: intervals below {ENOUGH_TERMS} are not \
-             to be relied on"
+            "some {terms:.0} decisions with large weights or rare rewards make up the uncertainty: too few for such intervals"
         ));
     }
     let weight = found.mean_weight;

@@ -391,7 +391,12 @@ impl Monitor {
             return FEATURES / self.first as f64;
         }
         let joined = (place - self.first) as f64 + 1.0;
-        JOINING / (joined * (joined + 1.0))
+        self.joining() / (joined * (joined + 1.0))
+    }
+
+    /// What is left for features that join: of a monitor that began without any, also what those would have had.
+    fn joining(&self) -> f64 {
+        if self.first == 0 { JOINING + FEATURES } else { JOINING }
     }
 
     /// Evidence that anything has moved. Never later than that of a feature.
@@ -400,7 +405,7 @@ impl Monitor {
             (0..self.dimension()).map(|place| self.share(place) * self.features[place].worth()).sum();
         let joined = (self.dimension() - self.first) as f64;
         // What nobody has bet with is still there.
-        let rest = JOINING / (joined + 1.0) + if self.first == 0 { FEATURES } else { 0.0 };
+        let rest = self.joining() / (joined + 1.0);
         let evidence = features + rest + TOGETHER * self.together.worth();
         Evidence { evidence, needed: 1.0 / self.level, alarm: self.alarm }
     }
