@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use truenorth_app::Error;
 use truenorth_app::bandit::Told;
 use truenorth_app::evaluate::{Evaluated, Request, Target, evaluate};
 use truenorth_app::summarize::Asked;
@@ -96,7 +97,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     let summary = arguments.summary.as_ref().map(Summary::read).transpose()?;
     let request = Request { logs: &logs, plan: &plan, summary: summary.as_ref(), probability, target };
-    let found = evaluate(&request).map_err(Failure::Logs)?;
+    let found = evaluate(&request).map_err(|error| match error {
+        error @ Error::Logs(_) => Failure::Logs(error),
+        error => error.into(),
+    })?;
     if arguments.json { json(&found) } else { Ok(text(&found)) }
 }
 

@@ -134,9 +134,10 @@ fn verdict(watched: &Watched) -> String {
 
 fn draw(watched: &Watched, path: &Path) -> Result<(), Failure> {
     let x: Vec<f64> = watched.curve.iter().map(|(round, _)| *round as f64).collect();
-    let evidence: Vec<f64> = watched.curve.iter().map(|(_, evidence)| evidence.clamp(1e-3, 1e12)).collect();
+    // Where there is so much of it, nobody needs to know how much.
+    let evidence: Vec<f64> = watched.curve.iter().map(|(_, evidence)| evidence.clamp(1e-3, 1e6)).collect();
     let needed = vec![watched.evidence.needed; x.len()];
-    let series = vec![Series::new("needed", x.clone(), needed), Series::new("evidence", x, evidence)];
+    let series = vec![Series::new("evidence", x.clone(), evidence), Series::new("needed", x, needed)];
     let panel = CurvesPanel { y_scale: AxisScale::Log, series, ..CurvesPanel::default() };
     let curves = Curves {
         title: "Evidence that the live world has moved on".to_owned(),
