@@ -142,7 +142,7 @@ enum Command {
     ///
     /// A test that may be looked at all the time: all its false alarms together have at most the probability of the level.
     #[command(
-        after_help = "Examples:\n  curl -s localhost:8700/v1/bandits/shop/events > live.jsonl\n  truenorth monitor live.jsonl --summary logs.tn\n  truenorth monitor live.jsonl --model 'price + segment:id' --out evidence.svg\n  truenorth monitor live.jsonl --summary logs.tn --json | jq .moved\n\ndocs/monitoring.md says how, and what it cannot see."
+        after_help = "Examples:\n  truenorth monitor live.jsonl --summary logs.tn\n  truenorth monitor live.jsonl --model 'price + segment:id' --out evidence.svg\n  truenorth monitor live.jsonl --summary logs.tn --json | jq .moved\n\ndocs/monitoring.md says how, and what it cannot see."
     )]
     Monitor(monitor::Arguments),
     /// Turn logs of any size into a small summary; also merges summaries
