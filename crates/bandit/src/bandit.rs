@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use truenorth::{Branch, Fit, Fitted, Observation, Policy, RidgeStatistic, Row, Settings};
 use truenorth_features::{Encoder, Event, Feature, Joining, Recipe};
+use truenorth_monitor::Monitor;
 
 use crate::error::{Error, Result, shown};
 use crate::ledger::{Fate, Found, Ledger, Made, Open};
 use crate::parts::{Limits, Parts, check_names};
 use crate::round::{Hash, Round, check_action, is_usable, spread, width};
+use crate::watch::Watch;
 
 /// How long the id of a decision may be, in bytes.
 const LONGEST_ID: usize = 200;
@@ -83,6 +85,8 @@ pub struct Bandit {
     pub(crate) rows: u64,
     /// Sum of the rewards of decisions.
     pub(crate) reward_sum: f64,
+    /// Whether the world has moved on since it is watched.
+    pub(crate) watch: Option<Box<Watch>>,
 }
 
 impl Bandit {
@@ -145,7 +149,7 @@ impl Bandit {
             .with_means(means.clone())
             .with_unknown_fields(unknown);
         let ledger = Ledger::new(limits);
-        Ok(Self { encoder, means, policy, limits, joined, ledger, rows: 0, reward_sum: 0.0 })
+        Ok(Self { encoder, means, policy, limits, joined, ledger, rows: 0, reward_sum: 0.0, watch: None })
     }
 
     /// Does what an event asks for: decides it, if it has neither an `action` nor a `reward`, and learns its reward otherwise.
@@ -219,8 +223,10 @@ impl Bandit {
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         spread(&open.features, self.encoder.recipe().model.intercept, &mut columns, &mut values);
         let features = Row::sparse(&columns, &values);
-        self.policy.learn(Observation { decision: open.decision, features, reward })?;
+        let decision = open.decision;
+        self.policy.learn(Observation { decision, features, reward })?;
         self.rewarded(decision_id, reward);
+        self.watch_row(decision.round, columns.into_iter().zip(values).collect(), reward);
         Ok(())
     }
 
@@ -250,9 +256,10 @@ impl Bandit {
                         shown(taken.unwrap_or_default())
                     )));
                 };
-                let id = id.to_owned();
-                self.learn_row(event, action, reward)?;
+                let (id, round) = (id.to_owned(), open.decision.round);
+                let (columns, values) = self.learn_row(event, action, reward)?;
                 self.rewarded(&id, reward);
+                self.watch_row(round, columns.into_iter().zip(values).collect(), reward);
             }
             (Some(id), Some(found)) if matches!(found.fate(), Fate::Learned(_)) => {
                 return Err(not_open(id, Some(&found)));
@@ -277,8 +284,8 @@ impl Bandit {
         Ok(())
     }
 
-    /// Learns the row of an action that this bandit did not choose.
-    fn learn_row(&mut self, event: &Event, action: usize, reward: f64) -> Result<()> {
+    /// Learns the row of an action that this bandit did not choose, and gives it back.
+    fn learn_row(&mut self, event: &Event, action: usize, reward: f64) -> Result<(Vec<usize>, Vec<f64>)> {
         self.whole(|bandit| {
             check_action(event.id(action))?;
             bandit.encoder.row(event, action)?;
@@ -286,7 +293,8 @@ impl Bandit {
             let intercept = bandit.encoder.recipe().model.intercept;
             let (mut columns, mut values) = (Vec::new(), Vec::new());
             spread(&row, intercept, &mut columns, &mut values);
-            bandit.act(|policy| policy.learn_row(Row::sparse(&columns, &values), reward))
+            bandit.act(|policy| policy.learn_row(Row::sparse(&columns, &values), reward))?;
+            Ok((columns, values))
         })
     }
 
@@ -335,9 +343,10 @@ impl Bandit {
         Ok(())
     }
 
-    /// Starts a new season: see [`Policy::renew`].
+    /// Starts a new season: see [`Policy::renew`]. A watch begins anew with it.
     pub fn renew(&mut self) -> Result<()> {
-        Ok(self.policy.renew()?)
+        self.policy.renew()?;
+        self.monitor().map(Monitor::level).map_or(Ok(()), |level| self.watch(level))
     }
 
     /// Whether a fit is due, in a bandit whose policy [fits beside](Settings::fits_beside) its decisions.

@@ -26,10 +26,13 @@ mod parts;
 mod round;
 mod snapshot;
 mod views;
+mod watch;
 
 pub use bandit::{Answer, Bandit, Choice};
 pub use error::{Error, Result};
 pub use ledger::Fate;
 pub use parts::{Limits, Parts};
 pub use truenorth_features::{Event, Feature, Model, Recipe};
+pub use truenorth_monitor::{Evidence, Monitor, Moved};
 pub use views::{Counts, Encoded, NamedFeature};
+pub use watch::{Watched, WatchedFeature};

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::ledger::{Closed, Ledger, Open};
 use crate::parts::{Limits, check_names};
 use crate::round::is_usable;
+use crate::watch::Watch;
 
 const MAGIC: Magic = *b"tn-bandit";
 const VERSION: u32 = 1;
@@ -37,7 +38,7 @@ struct State<'a> {
 impl Bandit {
     /// The whole state, to be continued by [`from_bytes`](Self::from_bytes).
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Self { encoder, means, policy, limits, joined, ledger, rows, reward_sum } = self;
+        let Self { encoder, means, policy, limits, joined, ledger, rows, reward_sum, watch } = self;
         let state = State {
             recipe: Cow::Borrowed(encoder.recipe()),
             features: Cow::Borrowed(encoder.features()),
@@ -52,7 +53,11 @@ impl Bandit {
             reward_sum: *reward_sum,
             policy: &policy.to_bytes(),
         };
-        framed(MAGIC, VERSION, &state)
+        // Behind the rest, so that a bandit without one is what it was before there were any.
+        match watch {
+            Some(watch) => framed(MAGIC, VERSION, &(state, watch)),
+            None => framed(MAGIC, VERSION, &state),
+        }
     }
 
     /// Continues from what [`to_bytes`](Self::to_bytes) gave; what another version of the format gave is refused by its
@@ -67,9 +72,16 @@ impl Bandit {
                 format!("the bandit has version {found}, but this build reads version {VERSION}"),
             ),
         })?;
-        let state: State<'_> = postcard::from_bytes(payload).map_err(Error::damaged)?;
+        let (state, rest) = postcard::take_from_bytes::<State<'_>>(payload).map_err(Error::damaged)?;
+        let watch: Option<Box<Watch>> = match rest {
+            [] => None,
+            rest => Some(postcard::from_bytes(rest).map_err(Error::damaged)?),
+        };
         let policy = Policy::from_bytes(state.policy).map_err(Error::damaged)?;
         state.check(&policy)?;
+        if watch.as_ref().is_some_and(|watch| !watch.is_sound(policy.dimension())) {
+            return Err(Error::damaged("its parts do not fit together"));
+        }
         let State { recipe, features, unknown, means, limits, joined, open, closed, .. } = state;
         let parts = (recipe.into_owned(), features.into_owned(), unknown.into_owned());
         let rounds = policy.counts().rounds;
@@ -78,7 +90,7 @@ impl Bandit {
         let open = open.into_iter().map(Cow::into_owned).collect();
         let closed = closed.into_iter().map(Cow::into_owned).collect();
         let ledger = Ledger::restored(limits, (open, closed, state.expired), rounds)?;
-        Ok(Self { ledger, rows: state.rows, reward_sum: state.reward_sum, ..fresh })
+        Ok(Self { ledger, rows: state.rows, reward_sum: state.reward_sum, watch, ..fresh })
     }
 }
 

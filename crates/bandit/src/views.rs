@@ -34,6 +34,10 @@ pub struct Counts {
     pub pooled_share: f64,
     /// Mean of the rewards of decisions.
     pub mean_reward: Option<f64>,
+    /// Evidence that the world has moved on, of a bandit that is watched: 1 / level is an alarm.
+    pub evidence: Option<f64>,
+    /// Whether such an alarm was given.
+    pub moved: Option<bool>,
 }
 
 /// What has been learned about a feature.
@@ -80,6 +84,7 @@ impl Bandit {
     pub fn counts(&self) -> Counts {
         let counts = self.policy.counts();
         let rewards = counts.rewards - self.rows;
+        let evidence = self.monitor().map(truenorth_monitor::Monitor::evidence);
         Counts {
             decisions: counts.rounds,
             rewards,
@@ -90,6 +95,8 @@ impl Bandit {
             conflicts: counts.conflicts,
             pooled_share: counts.pooled_share(),
             mean_reward: (rewards > 0).then(|| self.reward_sum / rewards as f64),
+            evidence: evidence.map(|evidence| evidence.evidence),
+            moved: evidence.map(|evidence| evidence.alarm.is_some()),
         }
     }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 use tokio::sync::oneshot;
 use truenorth::Policy;
-use truenorth_bandit::Counts;
+use truenorth_bandit::{Counts, Watched};
 use truenorth_features::Event;
 use truenorth_logs::write_whole;
 
@@ -68,6 +68,7 @@ pub(crate) struct View {
     pub(crate) warnings: Vec<String>,
     pub(crate) names: Vec<String>,
     pub(crate) policy: Policy,
+    pub(crate) watch: Option<Watched>,
 }
 
 struct Request {
@@ -324,6 +325,7 @@ fn view(hosted: &Hosted) -> View {
         warnings: bandit.warnings(),
         names: bandit.names().map(str::to_owned).collect(),
         policy: bandit.policy().clone(),
+        watch: bandit.watched(),
     }
 }
 

@@ -284,6 +284,7 @@ async fn shown(view: View) -> Result<Value, Refused> {
             "level": view.policy.level(),
             "logged_rows": view.policy.logs().count(),
             "settings": view.spec,
+            "watch": view.watch,
             "features": view.names.iter().zip(&views).map(named).collect::<Vec<_>>(),
         }))
     });
@@ -558,6 +559,12 @@ async fn metrics(State(service): State<Shared>) -> Answered {
     });
     family("truenorth_pooled_share", "gauge", "Share of decisions that the logs informed.", &|counts| {
         counts.pooled_share
+    });
+    family("truenorth_world_evidence", "gauge", "Evidence that the world has moved on.", &|counts| {
+        counts.evidence.unwrap_or(f64::NAN)
+    });
+    family("truenorth_world_moved", "gauge", "1 once the world is known to have moved on.", &|counts| {
+        counts.moved.map_or(f64::NAN, |moved| f64::from(u8::from(moved)))
     });
     for (name, help, value) in [
         ("truenorth_commits_total", "Groups of records that were synced.", &meters.commits),

@@ -151,7 +151,10 @@ impl Spec {
         if let Some(open) = self.open {
             parts.limits = Limits { open, ..parts.limits };
         }
-        bandit::new(parts, self.told()?).map_err(wrong)
+        let mut bandit = bandit::new(parts, self.told()?).map_err(wrong)?;
+        // One of too many features is served without.
+        let _ = bandit.watch(WATCH_LEVEL);
+        Ok(bandit)
     }
 
     fn told(&self) -> Result<Told, Refused> {
@@ -177,5 +180,7 @@ impl Spec {
     }
 }
 
+/// Probability that a bandit of a world that stays ever says that it has moved on.
+const WATCH_LEVEL: f64 = 0.05;
 /// Numbers that an action may be a list of.
 const MOST_FEATURES: usize = 10_000;

@@ -6,3 +6,4 @@ mod restoring;
 mod rewards;
 mod support;
 mod tutorial;
+mod watching;

@@ -6,9 +6,11 @@ mod certificates;
 mod compare;
 mod decide;
 mod demo;
+mod evaluate;
 mod experiment_file;
 mod golden;
 mod messages;
+mod monitor;
 mod reproduce;
 #[cfg(unix)]
 mod serve;

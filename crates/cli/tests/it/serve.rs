@@ -203,6 +203,8 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
     assert_eq!(client.bytes("/healthz"), b"ok\n");
     let metrics = String::from_utf8(client.bytes("/metrics")).unwrap();
     assert!(metrics.contains("truenorth_decisions_total{bandit=\"news\"} 3"), "{metrics}");
+    assert!(metrics.contains("truenorth_world_moved{bandit=\"news\"} 0"), "{metrics}");
+    assert!(metrics.contains("truenorth_world_evidence{bandit=\"news\"} "), "{metrics}");
     assert!(String::from_utf8(client.bytes("/")).unwrap().contains("<title>truenorth</title>"));
     let (_, explained) = client.call("POST", "/v1/bandits/news/explain", &asked(4, None));
     assert_eq!(explained["actions"].as_array().unwrap().len(), 3);
