@@ -47,6 +47,26 @@ impl From<truenorth_features::Error> for Refused {
     }
 }
 
+/// An object of JSON; serde by itself also takes lists of a type's fields.
+#[derive(Debug)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Fields<T> {
+            type Value = Object<T>;
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("an object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+        deserializer.deserialize_map(Fields(std::marker::PhantomData))
+    }
+}
+
 /// What is answered to a call that is refused.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Refusal {
@@ -57,7 +77,7 @@ pub(crate) struct Refusal {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Problem {
     /// For programs: `invalid`, `not_json`, `too_large`, `too_slow`, `unauthorized`, `other_origin`, `unknown_bandit`,
-    /// `unknown_call`, `unknown_decision`, `already_learned`, `expired`, `conflict`, `damaged`, `other_version`, `unavailable`.
+    /// `unknown_call`, `unknown_decision`, `no_logs`, `already_learned`, `expired`, `conflict`, `damaged`, `other_version`, `unavailable`.
     pub(crate) code: &'static str,
     /// For people.
     pub(crate) message: String,
@@ -145,7 +165,8 @@ enum IdShape {
 #[serde(deny_unknown_fields)]
 #[schemars(example = example::batch())]
 pub(crate) struct Batch {
-    pub(crate) decisions: Vec<Asked>,
+    #[schemars(with = "Vec<Asked>")]
+    pub(crate) decisions: Vec<Object<Asked>>,
 }
 
 /// What is to be changed of a bandit.

@@ -13,9 +13,12 @@ use serde::Serialize;
 use crate::answers::{
     Accepted, BatchAnswer, Changed, Each, Feature, Names, Paids, Renewed, Report, Restored, Shown,
 };
-use crate::api::{Asked, Batch, Changes, Decided, Paid, Refused};
+use crate::api::{Asked, Batch, Changes, Decided, Object, Paid, Refused};
 use crate::engine::{Answer, Call, View};
-use crate::http::{Answered, LARGEST_UPLOAD, Sent, Service, Shared, arrived, check_name, json_text, parse};
+use crate::history::made_from;
+use crate::http::{
+    Answered, LARGEST_UPLOAD, Sent, Service, Shared, arrived, check_name, json_text, parse, parse_list,
+};
 use crate::spec::Spec;
 use crate::store::Store;
 
@@ -152,6 +155,7 @@ pub(crate) async fn decide(Sent { service, name, text, .. }: Sent) -> Answered {
 
 pub(crate) async fn decide_batch(Sent { service, name, text, .. }: Sent) -> Answered {
     let Batch { decisions } = parse(&text)?;
+    let decisions = decisions.into_iter().map(|Object(asked)| asked).collect();
     let decided = service.decided(&name, decisions).await?;
     answered(StatusCode::OK, &BatchAnswer { decisions: decided.into_iter().map(Each::from).collect() })
 }
@@ -166,7 +170,9 @@ pub(crate) async fn explain(Sent { service, name, text, .. }: Sent) -> Answered 
 pub(crate) async fn reward(Sent { service, name, text, .. }: Sent) -> Answered {
     let accepted = |()| Accepted { accepted: true };
     if text.trim_start().starts_with('[') {
-        let paid = service.paid(&name, parse(&text)?).await?;
+        let several: Vec<Object<Paid>> = parse_list(&text)?;
+        let several = several.into_iter().map(|Object(paid)| paid).collect();
+        let paid = service.paid(&name, several).await?;
         let rewards = paid.into_iter().map(|paid| Each::from(paid.map(accepted))).collect();
         return answered(StatusCode::OK, &Paids { rewards });
     }
@@ -197,4 +203,15 @@ pub(crate) async fn history(State(service): State<Shared>, Path(name): Path<Stri
     // Whether there is such a bandit.
     service.engine.call(&name, Call::Counts).await?;
     answered(StatusCode::OK, &service.history.shown(&name))
+}
+
+pub(crate) async fn audit(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
+    // Whether there is such a bandit.
+    service.engine.call(&name, Call::Counts).await?;
+    let folder = service.engine.folder.clone();
+    let found = aside(move || {
+        let none = || Refused::new(404, "no_logs", "this bandit has no logs to audit");
+        made_from(&folder, &name).ok_or_else(none)?.audit()?.ok_or_else(none)
+    });
+    answered(StatusCode::OK, &found.await?.found)
 }

@@ -23,7 +23,7 @@ use serde::Deserialize;
 use subtle::ConstantTimeEq as _;
 use tokio::sync::Semaphore;
 
-use crate::api::{Problem, Refusal, Refused};
+use crate::api::{Object, Problem, Refusal, Refused};
 use crate::engine::{self, Engine};
 use crate::history::{History, bucket};
 use crate::spec::Spec;
@@ -330,8 +330,13 @@ pub(crate) async fn arrived(body: Body, largest: usize) -> Result<Bytes, Refused
     })
 }
 
-/// Reads JSON; what is no JSON at all is another error than what has the wrong shape.
+/// Reads an object of JSON.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Refused> {
+    parse_list(text).map(|Object(object)| object)
+}
+
+/// Reads JSON; what is no JSON at all is another error than what has the wrong shape.
+pub(crate) fn parse_list<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Refused> {
     serde_json::from_str(text).map_err(|error| match error.classify() {
         serde_json::error::Category::Data => Refused::invalid(error.to_string()),
         _ => Refused::new(400, "not_json", error.to_string()),
@@ -340,4 +345,30 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Refused>
 
 pub(crate) fn json_text(text: String) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_this_machine;
+
+    #[test]
+    fn only_names_of_this_machine_are_its_own() {
+        for own in
+            ["localhost", "LOCALHOST:8700", "127.0.0.1", "127.0.0.1:80", "127.1.2.3:1", "[::1]", "[::1]:8700"]
+        {
+            assert!(is_this_machine(own), "{own}");
+        }
+        for other in [
+            "",
+            ":",
+            "evil.example",
+            "localhost.evil.example:8700",
+            "127.0.0.1.evil.example",
+            "0.0.0.0",
+            "10.0.0.1:8700",
+            "[::2]:1",
+        ] {
+            assert!(!is_this_machine(other), "{other}");
+        }
+    }
 }

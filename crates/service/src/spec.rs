@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use truenorth::{Certificate, Preset};
+use truenorth_app::audit::{Audited, audit};
 use truenorth_app::bandit::{self, Told};
 use truenorth_bandit::{Bandit, Limits, Parts};
 use truenorth_features::Feature;
@@ -106,7 +107,19 @@ fn wrong(message: impl fmt::Display) -> Refused {
     Refused::invalid(message.to_string())
 }
 
+/// A summary from base64.
+fn read_summary(text: &str) -> Result<Summary, Refused> {
+    let bytes = STANDARD.decode(text).map_err(|error| wrong(format!("`summary` is not base64: {error}")))?;
+    Summary::from_bytes(&bytes).map_err(|problem| wrong(format!("`summary`: {problem}")))
+}
+
 impl Spec {
+    /// What the logs cover and are worth, if there are any.
+    pub(crate) fn audit(&self) -> Result<Option<Audited>, Refused> {
+        let Some(summary) = &self.summary else { return Ok(None) };
+        audit(&read_summary(summary)?, None, &truenorth_audit::Options::default()).map(Some).map_err(wrong)
+    }
+
     /// From the file of a summary, or else a model.
     pub(crate) fn from_file_or_model(told: &str) -> Result<Self, Refused> {
         let path = Path::new(told);
@@ -146,14 +159,7 @@ impl Spec {
             return Err(wrong("`default_reward` needs `reward_timeout_s`, after which it is given"));
         }
         let mut parts = match (&self.summary, &self.model, self.names()) {
-            (Some(summary), ..) => {
-                let bytes = STANDARD
-                    .decode(summary)
-                    .map_err(|error| wrong(format!("`summary` is not base64: {error}")))?;
-                let summary =
-                    Summary::from_bytes(&bytes).map_err(|problem| wrong(format!("`summary`: {problem}")))?;
-                bandit::parts(&summary).map_err(wrong)?
-            }
+            (Some(summary), ..) => bandit::parts(&read_summary(summary)?).map_err(wrong)?,
             (_, Some(model), _) => Parts::without_logs(model)?,
             (.., Some(names)) => {
                 let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

@@ -15,6 +15,7 @@ const shape = (tag, attributes, text) => {
 };
 const number = value => {
   if (value === null || value === undefined) return "–";
+  if (value !== 0 && Math.abs(value) < 1e-4) return value.toExponential(1).replaceAll("-", "\u2212");
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
   return Number(value.toPrecision(3)).toString().replace("-", "\u2212");
 };
@@ -23,6 +24,7 @@ const count = (value, one, many) => `${number(value)} ${value === 1 ? one : many
 let token = sessionStorage.getItem("token") || "";
 let current = decodeURIComponent(location.hash.slice(1));
 let example = "";
+let audited = "";
 
 async function call(path, options = {}) {
   const headers = { ...options.headers };
@@ -162,6 +164,18 @@ function showExplained(found) {
   at("answer").replaceChildren(make("p", found.why), box, all);
 }
 
+/// What the logs were worth before anything was live; it stays the same, and is asked for once.
+async function showAudit(bandit) {
+  if (audited === bandit.name) return;
+  audited = bandit.name;
+  at("audit").hidden = true;
+  const { model, features, dimension } = bandit.settings;
+  if (model || features || dimension) return;
+  const audit = await call(path("/audit"));
+  at("audit").hidden = false;
+  at("audit").textContent = `Before anything was live: ${audit.verdict.sentence}`;
+}
+
 let timer = 0;
 async function tick() {
   clearTimeout(timer);
@@ -185,6 +199,7 @@ async function tick() {
         at("bandits").value = current;
         const [report, past] = await Promise.all([call(path("/report")), call(path("/history"))]);
         show(report);
+        await showAudit(report);
         showPast(past);
         at("state").textContent = "";
       }
