@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def binary():
     """``TRUENORTH``, or what cargo has built."""
     targets = [Path(os.environ[name]) for name in ("CARGO_TARGET_DIR",) if name in os.environ]
-    places = [target / profile / "truenorth" for target in [*targets, ROOT / "target"] for profile in ("release", "dist", "debug")]
+    profiles = ("release", "dist", "debug")
+    places = [target / profile / "truenorth" for target in [*targets, ROOT / "target"] for profile in profiles]
     if "TRUENORTH" in os.environ:
         places.insert(0, Path(os.environ["TRUENORTH"]))
     for place in places:

@@ -86,8 +86,8 @@ function says(id, svg, parts) {
 function showPast(past) {
   const points = past.points, each = key => points.map(point => point[key]);
   const rate = key => points.map(point => point[key] / Math.max(1, point.seconds));
-  draw(at("rates"), points, [{ kind: "two", values: rate("rewards") }, { kind: "one", values: rate("decisions") }], true);
-  draw(at("means"), points, [{ kind: "two", values: each("predicted") }, { kind: "one", values: each("mean_reward") }], false);
+  draw(at("rates"), points, [{ kind: "one", values: rate("decisions") }, { kind: "two", values: rate("rewards") }], true);
+  draw(at("means"), points, [{ kind: "one", values: each("mean_reward") }, { kind: "two", values: each("predicted") }], false);
   draw(at("waits"), points, [{ kind: "one", values: each("p99_ms") }], true);
   const last = key => number(points.length ? points.at(-1)[key] / Math.max(1, points.at(-1).seconds) : null);
   says("rates-says", at("rates"), [["key", `${last("decisions")} decisions`], ["key dashed", `${last("rewards")} rewards a second now`]]);
@@ -101,8 +101,10 @@ function showPast(past) {
   if (past.example && at("asked").value === example) setExample(past.example);
 }
 
-function setExample(asked) {
-  example = JSON.stringify(asked, null, 1);
+/// An action a line.
+function setExample({ actions, ...rest }) {
+  const first = Object.entries(rest).map(([key, value]) => ` ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`).join("");
+  example = `{\n${first} "actions": [\n  ${actions.map(action => JSON.stringify(action)).join(",\n  ")}\n ]\n}`;
   at("asked").value = example;
 }
 
