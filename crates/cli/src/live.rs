@@ -65,7 +65,8 @@ fn logs(rows: usize) -> String {
         logged["action"] = json!(ITEMS[item]);
         logged["probability"] = json!(0.25);
         logged["reward"] = json!(u8::from(dice.random::<f64>() < appeals(age, true)[item]));
-        lines += &format!("{logged}\n");
+        lines.push_str(&logged.to_string());
+        lines.push('\n');
     }
     lines
 }
