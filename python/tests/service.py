@@ -28,7 +28,7 @@ def binary():
 @contextmanager
 def serving(folder, *arguments):
     """The address of a service over a folder."""
-    command = [binary(), "serve", "--listen", "127.0.0.1:0", "--data", str(folder), *arguments]
+    command = [binary(), "serve", "--log", "off", "--listen", "127.0.0.1:0", "--data", str(folder), *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield process.stdout.readline().strip().rpartition(" ")[2]

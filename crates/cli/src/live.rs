@@ -85,6 +85,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path, output: &mut impl Write)
         token: None,
         read_token: None,
         open: false,
+        keep_days: None,
         bandits: BANDITS
             .map(str::to_owned)
             .into_iter()

@@ -6,8 +6,6 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse as _;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
 use crate::answers::{
@@ -20,7 +18,6 @@ use crate::http::{
     Answered, LARGEST_UPLOAD, Sent, Service, Shared, arrived, check_name, json_text, parse, parse_list,
 };
 use crate::spec::Spec;
-use crate::store::Store;
 
 /// An answer as JSON.
 pub(crate) fn answered(status: StatusCode, answer: &impl Serialize) -> Answered {
@@ -100,13 +97,7 @@ pub(crate) async fn report(State(service): State<Shared>, Path(name): Path<Strin
 }
 
 pub(crate) async fn list(State(service): State<Shared>) -> Answered {
-    let folder = service.engine.folder.clone();
-    let bandits = aside(move || {
-        let store = Store::look(&folder).and_then(|store| store.bandits());
-        store.map_err(|error| Refused::unavailable(error.to_string()))
-    });
-    let bandits = bandits.await?.into_iter().map(|made| made.name).collect();
-    answered(StatusCode::OK, &Names { bandits })
+    answered(StatusCode::OK, &Names { bandits: service.engine.names() })
 }
 
 pub(crate) async fn change(Sent { service, name, text, .. }: Sent) -> Answered {
@@ -195,7 +186,7 @@ pub(crate) async fn restore(
     content: Body,
 ) -> Answered {
     let bytes = arrived(content, LARGEST_UPLOAD).await?;
-    service.engine.call(&name, Call::Restore(STANDARD.encode(&bytes))).await?;
+    service.engine.call(&name, Call::Restore(bytes.into())).await?;
     answered(StatusCode::OK, &Restored { restored: true })
 }
 

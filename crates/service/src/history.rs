@@ -15,6 +15,7 @@ use crate::answers::{Past, PastPoint};
 use crate::api::{Asked, Refused};
 use crate::engine::{Answer, Call, now};
 use crate::http::{BUCKETS, Service};
+use crate::journal::Journal as _;
 use crate::spec::Spec;
 use crate::store::Store;
 

@@ -10,7 +10,7 @@ use crate::answers::{
     Status,
 };
 use crate::api::{Asked, Batch, Changes, Decided, Paids};
-use crate::http::json_text;
+use crate::http::{json_text, ready};
 use crate::openapi::{Call, Calls};
 use crate::spec::Spec;
 use crate::{calls, export, metrics, page, personalizer};
@@ -196,9 +196,10 @@ fn others(all: Calls) -> Calls {
         metrics::metrics,
     )
     .add(&open("/healthz", "health", "Whether it runs", "it does", "text/plain"), || async { "ok\n" })
-    .add(&open("/readyz", "ready", "Whether it answers calls", "it does", "text/plain"), || async {
-        "ready\n"
-    })
+    .add(
+        &open("/readyz", "ready", "Whether calls are accepted", "they are", "text/plain").refuses(&[503]),
+        ready,
+    )
     .add(&open("/", "page", "The page", "for people", "text/html"), page::html)
     .add(&open("/page.css", "style", "How the page looks", "a style sheet", "text/css"), page::style)
     .add(&open("/page.js", "script", "What the page does", "a script", "text/javascript"), page::script)

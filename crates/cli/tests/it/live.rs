@@ -50,28 +50,28 @@ fn what_cannot_start_says_why_in_a_sentence() {
     let port = taken.local_addr().unwrap();
     for (call, sentence) in [
         (
-            format!("serve --data d --listen {port}"),
+            format!("serve --log off --data d --listen {port}"),
             format!("truenorth: cannot listen at {port}: Address already in use"),
         ),
         (
             format!("demo --live --out d --listen {port}"),
             format!("truenorth: cannot listen at {port}: Address already in use"),
         ),
-        ("serve --data file --listen 127.0.0.1:0".to_owned(), "truenorth: file: ".to_owned()),
+        ("serve --log off --data file --listen 127.0.0.1:0".to_owned(), "truenorth: file: ".to_owned()),
         (
-            "serve --data a --listen 127.0.0.1:0 --bandit x=missing.tn".to_owned(),
+            "serve --log off --data a --listen 127.0.0.1:0 --bandit x=missing.tn".to_owned(),
             "truenorth: bandit `x`: missing.tn: No such file".to_owned(),
         ),
         (
-            "serve --data b --listen 127.0.0.1:0 --bandit x=broken.tn".to_owned(),
+            "serve --log off --data b --listen 127.0.0.1:0 --bandit x=broken.tn".to_owned(),
             "truenorth: bandit `x`: broken.tn: ".to_owned(),
         ),
         (
-            "serve --data c --listen 127.0.0.1:0 --bandit a/b=price".to_owned(),
+            "serve --log off --data c --listen 127.0.0.1:0 --bandit a/b=price".to_owned(),
             "truenorth: bandit `a/b`: a bandit's name has".to_owned(),
         ),
         (
-            "serve --data e --listen 127.0.0.1:0 --bandit x=price+(".to_owned(),
+            "serve --log off --data e --listen 127.0.0.1:0 --bandit x=price+(".to_owned(),
             "truenorth: bandit `x`: ".to_owned(),
         ),
         ("verify nowhere".to_owned(), "truenorth: nowhere".to_owned()),

@@ -21,6 +21,8 @@ mod security;
 #[cfg(unix)]
 mod serve;
 #[cfg(unix)]
+mod serve_disk;
+#[cfg(unix)]
 mod served;
 #[cfg(unix)]
 mod service_docs;
