@@ -2,6 +2,8 @@
 
 mod audit;
 mod bounds;
+#[cfg(unix)]
+mod browser;
 mod certificates;
 mod compare;
 mod decide;
@@ -9,10 +11,22 @@ mod demo;
 mod evaluate;
 mod experiment_file;
 mod golden;
+#[cfg(unix)]
+mod live;
 mod messages;
 mod monitor;
+#[cfg(unix)]
+mod page;
 mod reproduce;
 #[cfg(unix)]
+mod security;
+#[cfg(unix)]
 mod serve;
+#[cfg(unix)]
+mod serve_disk;
+#[cfg(unix)]
+mod served;
+#[cfg(unix)]
+mod service_docs;
 mod summarize;
 mod support;
