@@ -20,8 +20,12 @@ use crate::view::Finding;
 /// A large drift before it is measured, in standard deviations of the noise.
 const PRIOR: f64 = 0.5;
 
-/// Sizes that a drift may have, as likely as each other before it is measured, in standard deviations of the noise.
-const SIZES: [f64; 4] = [0.02, 0.06, 0.2, 0.6];
+/// Sizes that a drift may have, in standard deviations of the noise, and how likely they are before any is measured.
+const SIZES: [f64; 4] = [0.01, 0.05, 0.2, 0.6];
+const SHARES: [f64; 4] = [0.45, 0.25, 0.18, 0.12];
+
+/// As many features have been seen before, as far as those shares are concerned.
+const SEEN: f64 = 2.0;
 
 /// What drifts are measured by, in the units of [`Units`].
 #[derive(Debug, Clone, Copy)]
@@ -149,7 +153,8 @@ impl Family {
 
     /// E[Δ²], also where nothing was measured.
     pub(crate) fn square(&self, k: usize, scales: &Scales) -> f64 {
-        let unmeasured = || 0.25 * self.sizes(k, scales).iter().map(|size| size * size).sum::<f64>();
+        let unmeasured =
+            || self.sizes(k, scales).iter().zip(SHARES).map(|(size, share)| size * size * share).sum();
         self.measured[k].map_or_else(unmeasured, |measured| measured.square)
     }
 }
@@ -164,8 +169,6 @@ pub(crate) struct Comparison<'a> {
     /// Covariance of the logged ones.
     pub(crate) logged: Matrix,
     spread: Spread,
-    /// Rounds of the pilot, or rows, for each of its rows.
-    independent: f64,
 }
 
 impl<'a> Comparison<'a> {
@@ -180,7 +183,6 @@ impl<'a> Comparison<'a> {
         if logs.noise.is_none() || pilot.noise.is_none() || logs.rank() == 0 || pilot.rank() == 0 {
             return None;
         }
-        let independent = live.independent as f64 / pilot.rows;
         let columns: Vec<_> = families.iter().flat_map(|family| family.weights.column_iter()).collect();
         let spread = match live.rows {
             Some(rows) => {
@@ -200,7 +202,7 @@ impl<'a> Comparison<'a> {
         }
         let logged = &root * root.transpose();
         let difference = &pilot.estimate - &logs.estimate;
-        Some(Self { logs, pilot, difference, live, logged, spread, independent })
+        Some(Self { logs, pilot, difference, live, logged, spread })
     }
 
     /// Degrees of freedom of the live errors of the first `count` contrasts, on (harmonic) average.
@@ -246,6 +248,11 @@ impl<'a> Comparison<'a> {
         let maximum = Maximum::of(&correlation, scores.as_slice(), level);
         let common = tail::normal(maximum.critical);
         let criticals = freedom.map(|freedom| tail::student_critical(common, freedom));
+        let expected = which.iter().enumerate().map(|(i, &k)| {
+            let score = if scales.decisive { scores[i] } else { 0.0 };
+            Expected::of(drifts[i], stderr[i], score, family.sizes(k, scales))
+        });
+        let squares = mean_squares(&expected.collect::<Vec<_>>());
         for (i, &k) in which.iter().enumerate() {
             let (drift, stderr, raw) = (drifts[i], stderr[i], family.raw[k]);
             let width = criticals[i] * stderr;
@@ -255,7 +262,7 @@ impl<'a> Comparison<'a> {
             let equivalent = margin.map(|margin| drift.abs() + one_sided * stderr <= margin);
             let score = if scales.decisive { scores[i] } else { 0.0 };
             let trust = trust(stderr, score, family.priors(k, scales));
-            let square = mean_square(drift, stderr, score, family.sizes(k, scales));
+            let square = squares[i];
             family.measured[k] = Some(Measured { drift, stderr, width, square });
             family.findings[k] = Finding {
                 drift: Some(drift * raw),
@@ -270,12 +277,9 @@ impl<'a> Comparison<'a> {
                 ..family.findings[k]
             };
         }
-        // All at once need more than one at a time: with skewed rewards of single rows, the full number rejects
-        // twice too often. Sums over the r rows of a round are less skewed, and keep 1 - 1/(2r) of it.
         let shares: f64 = freedom.iter().map(|freedom| freedom.recip()).sum();
-        let kept = 1.0 - 0.5 * self.independent.min(1.0);
-        family.p_value =
-            wald(&correlation, &ratios, kept * freedom.len() as f64 / shares).filter(|_| scales.decisive);
+        let freedom = freedom.len() as f64 / shares;
+        family.p_value = wald(&correlation, &ratios, freedom).filter(|_| scales.decisive);
         family.length = maximum.length_bound(&correlation, ratios.as_slice(), criticals.as_slice(), level);
     }
 }
@@ -307,25 +311,50 @@ fn trust(stderr: f64, score: f64, priors: [f64; 2]) -> f64 {
     1.0 / (1.0 + (most + mean.ln()).exp())
 }
 
-/// E[Δ²] after the pilot, of drifts of several sizes. Unlike trust it knows no drift that is exactly 0, so that it
-/// changes little from one pilot to the next.
+/// What each size of a drift makes of its estimate: B, up to a factor, and E[Δ²].
 ///
 /// ```text
-/// mean over τ, by B, of m² + s²      m = Δ τ²/(τ² + se²),  s² = τ² se²/(τ² + se²)
+/// E[Δ²] = m² + s²      m = Δ τ²/(τ² + se²),  s² = τ² se²/(τ² + se²)
 /// ```
-fn mean_square(drift: f64, stderr: f64, score: f64, sizes: [f64; 4]) -> f64 {
-    if sizes.iter().any(|&size| size <= 0.0) {
-        return 0.0;
+struct Expected([(f64, f64); 4]);
+
+impl Expected {
+    fn of(drift: f64, stderr: f64, score: f64, sizes: [f64; 4]) -> Self {
+        if sizes.iter().any(|&size| size <= 0.0) {
+            return Self([(1.0, 0.0); 4]);
+        }
+        let parts = sizes.map(|size| {
+            let (log, kept) = evidence(stderr, score, size);
+            (log, (drift * kept).powi(2) + kept * stderr.powi(2))
+        });
+        let most = parts.iter().map(|part| part.0).fold(f64::NEG_INFINITY, f64::max);
+        Self(parts.map(|(log, square)| ((log - most).exp(), square)))
     }
-    let parts = sizes.map(|size| {
-        let (log, kept) = evidence(stderr, score, size);
-        (log, (drift * kept).powi(2) + kept * stderr.powi(2))
-    });
-    let most = parts.iter().map(|part| part.0).fold(f64::NEG_INFINITY, f64::max);
-    let weights = parts.map(|(log, square)| ((log - most).exp(), square));
-    let (total, sum) =
-        weights.iter().fold((0.0, 0.0), |(total, sum), (w, square)| (total + w, sum + w * square));
-    sum / total
+
+    /// How likely each size is, for these shares.
+    fn weights(&self, shares: [f64; 4]) -> [f64; 4] {
+        let weights: [f64; 4] = std::array::from_fn(|size| shares[size] * self.0[size].0);
+        let total: f64 = weights.iter().sum();
+        weights.map(|weight| weight / total)
+    }
+}
+
+/// E[Δ²] of each drift after the pilot. Which sizes are frequent is learned from all of them (empirical Bayes, by
+/// expectation and maximisation): one drift among many makes others likely. Unlike trust it knows no drift that is
+/// exactly 0, so that it changes little from one pilot to the next.
+fn mean_squares(drifts: &[Expected]) -> Vec<f64> {
+    let mut shares = SHARES;
+    for _ in 0..30 {
+        let mut sums = SHARES.map(|share| SEEN * share);
+        for drift in drifts {
+            sums.iter_mut().zip(drift.weights(shares)).for_each(|(sum, weight)| *sum += weight);
+        }
+        shares = sums.map(|sum| sum / (SEEN + drifts.len() as f64));
+    }
+    let square = |drift: &Expected| {
+        drift.weights(shares).iter().zip(drift.0).map(|(weight, (_, square))| weight * square).sum()
+    };
+    drifts.iter().map(square).collect()
 }
 
 /// p-value of T² = Δᵀ Σ⁻¹ Δ, where Σ has ν degrees of freedom: T² (ν - m + 1) / (m ν) is F(m, ν - m + 1), as
@@ -365,12 +394,24 @@ mod tests {
 
     #[test]
     fn mean_squares_by_hand() {
+        let one = |drift: f64, stderr: f64, score: f64, sizes| {
+            mean_squares(&[Expected::of(drift, stderr, score, sizes)])[0]
+        };
         // τ = se = 1, Δ = 2: m = 1, s² = ½.
-        assert!((mean_square(2.0, 1.0, 2.0, [1.0; 4]) - 1.5).abs() < 1e-12);
+        assert!((one(2.0, 1.0, 2.0, [1.0; 4]) - 1.5).abs() < 1e-12);
         // A pilot that tells nothing leaves the prior, one that tells all the drift.
-        assert!((mean_square(3.0, 1e9, 0.0, [1.0, 1.0, 3.0, 3.0]) - 5.0).abs() < 1e-6);
-        assert!((mean_square(0.5, 1e-6, 38.0, [0.01, 0.1, 1.0, 10.0]) - 0.25).abs() < 1e-3);
-        assert!(mean_square(0.0, 0.0, 0.0, [1.0; 4]) < 1e-9);
+        let prior: f64 = SHARES.iter().zip([1.0, 4.0, 9.0, 16.0]).map(|(share, square)| share * square).sum();
+        assert!((one(3.0, 1e9, 0.0, [1.0, 2.0, 3.0, 4.0]) - prior).abs() < 1e-6);
+        assert!((one(0.5, 1e-6, 38.0, [0.01, 0.1, 1.0, 10.0]) - 0.25).abs() < 1e-3);
+        assert!(one(0.0, 0.0, 0.0, [1.0; 4]) < 1e-9);
+        // Beside nine that moved, a small one is less likely to be nothing than beside nine that did not.
+        let beside = |score: f64| {
+            let drift = |score: f64| Expected::of(0.05 * score, 0.05, score, SIZES);
+            let all: Vec<Expected> =
+                std::iter::once(drift(1.0)).chain((0..9).map(|_| drift(score))).collect();
+            mean_squares(&all)[0]
+        };
+        assert!(beside(4.0) > 2.0 * beside(0.0), "{} {}", beside(4.0), beside(0.0));
     }
 
     #[test]

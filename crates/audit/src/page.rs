@@ -44,7 +44,7 @@ pub fn page(audit: &Audit, source: &str, live: Option<&str>) -> Result<String, E
     }
     sections.push(section("What the logs are worth", worth::blocks(audit)?));
     if let Some(bounds) = &audit.bounds {
-        sections.push(section("The paper's bounds", worth::promise(bounds)));
+        sections.push(section("Bounds of the paper", worth::promise(bounds)));
     }
     sections.push(section("How this was computed", method::blocks(audit)));
     let steps = next_steps(audit, source, live).into_iter();

@@ -32,8 +32,8 @@ const DRAWS: usize = 300;
 const POWER: f64 = 0.8;
 
 /// Audits that are imagined for that, and draws in each of them.
-const IMAGINED: usize = 50;
-const INNER: usize = 100;
+const IMAGINED: usize = 40;
+const INNER: usize = 60;
 
 /// Live rows beyond this are none that anybody brings.
 const MOST_ROWS: f64 = 1e9;

@@ -22,7 +22,9 @@ pub(crate) fn usable(audit: &Audit, enough: bool) -> Use {
     };
     let mattering: Vec<&Feature> = audit.features.iter().filter(matters).collect();
     let held = mattering.iter().filter(|feature| feature.finding.standing() == Holds).count();
-    if audit.rows == 0 || count(Drifted) == d - untested || worthless || worse_than_chance(audit) {
+    // Drift that changes no choice leaves the logs useful.
+    let misleading = (count(Drifted) == d - untested || worthless) && !small;
+    if audit.rows == 0 || misleading || worse_than_chance(audit) {
         Use::None
     } else if drifted > 0 || together {
         Use::Some

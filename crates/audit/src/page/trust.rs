@@ -195,15 +195,12 @@ fn tested(entries: &[Entry<'_>], audit: &Audit) -> Block {
 }
 
 fn untested(audit: &Audit) -> Vec<Block> {
-    let mut blocks = vec![
-        paragraph(
-            "Nothing here says whether the logs still hold: that takes live data. A pilot is a small set of live \
-             rows, a few hundred are a start, with the same columns as the logs and chosen with some randomness. \
-             With one, this page shows for each feature how far it has moved since the logs, which of them to \
-             trust, and a certificate that is measured rather than assumed.",
-        ),
-        Block::Code("truenorth audit SUMMARY --pilot FILE".to_owned()),
-    ];
+    let mut blocks = vec![paragraph(
+        "Nothing here says whether the logs still hold: that takes live data. A pilot is a small set of live rows, a few \
+         hundred are a start, with the same columns as the logs and chosen with some randomness. With one, this page \
+         shows for each feature how far it has moved since the logs, which of them to trust, what following them would \
+         cost, and a certificate that is measured rather than assumed.",
+    )];
     let mut features: Vec<_> = audit.features.iter().zip(allowances(audit)).collect();
     features.sort_by(|(a, _), (b, _)| a.finding.coverage.total_cmp(&b.finding.coverage));
     let caption = "What the logs say, the least covered feature first. Coverage: rows of this feature alone that \

@@ -55,7 +55,10 @@ pub(crate) fn no_pilot() -> Audit {
     let features = (0..15).map(|i| feature(BIKES[i], i, None)).collect();
     let sentence = "The logs cover most directions, but nothing live has tested them: use them with a policy that \
                     checks them while it plays.";
-    Audit { verdict: Verdict { usable: Use::Some, sentence: sentence.to_owned() }, ..audit(features, false) }
+    Audit {
+        verdict: Verdict { usable: Use::Unclear, sentence: sentence.to_owned() },
+        ..audit(features, false)
+    }
 }
 
 /// Nothing drifted.

@@ -68,7 +68,7 @@ fn sections_come_in_their_order() {
         "Trust by direction",
         "The two directions that matter most",
         "What the logs are worth",
-        "The paper's bounds",
+        "Bounds of the paper",
         "How this was computed",
         "What to do next",
     ];
