@@ -23,7 +23,7 @@ use crate::view::Cost;
 use crate::{Matrix, Vector, tail};
 
 /// Rounds that are looked at; more would tell the same.
-const ROUNDS: usize = 400;
+const ROUNDS: usize = 200;
 
 /// Draws of the live coefficients.
 const DRAWS: usize = 300;
@@ -74,18 +74,22 @@ impl Choices {
         let order: Vec<usize> = sets.iter().flatten().copied().collect();
         let mut gaps = Matrix::from_fn(cells, d, |i, j| rows.features[order[i] * d + j] / units.columns[j]);
         let scores = &gaps * logs;
-        let (mut ends, mut within, mut start) = (Vec::new(), Matrix::zeros(d, d), 0);
+        let mut ends = Vec::new();
         for set in &sets {
-            let end = start + set.len();
+            let start = ends.last().copied().unwrap_or(0);
             let mut part = gaps.rows_mut(start, set.len());
             let mean = part.row_mean();
             part.row_iter_mut().for_each(|mut row| row -= &mean);
-            within.gemm_tr(1.0 / cells as f64, &part, &part, 1.0);
+            ends.push(start + set.len());
+        }
+        let within = gaps.tr_mul(&gaps) / cells as f64;
+        let mut start = 0;
+        for &end in &ends {
+            let mut part = gaps.rows_mut(start, end - start);
             // Ties go to the first, as policies have it.
             let best = (start..end).reduce(|best, i| if scores[i] > scores[best] { i } else { best });
             let recommended = part.row(best.unwrap_or(start) - start).into_owned();
             part.row_iter_mut().for_each(|mut row| row -= &recommended);
-            ends.push(end);
             start = end;
         }
         Some(Self { gaps, ends, within, rounds, given })

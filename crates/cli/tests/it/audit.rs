@@ -233,8 +233,8 @@ fn nothing_is_written_over_or_left_half() {
 #[test]
 fn two_audits_in_one_folder_keep_their_certificates() {
     let scratch = filled();
-    scratch.prints("audit logs.tn --pilot live.csv --out tested.html");
-    scratch.prints("audit logs.tn --out untested.html");
+    scratch.prints_and_says("audit logs.tn --pilot live.csv --out tested.html");
+    scratch.prints_and_says("audit logs.tn --out untested.html");
     let [tested, untested] =
         ["tested", "untested"].map(|name| scratch.read(&format!("{name}.certificate.toml")));
     assert_ne!(tested, untested);
@@ -251,7 +251,8 @@ fn what_to_do_next_runs_as_it_is_printed() {
             next.lines().filter_map(|line| line.trim().strip_prefix("truenorth ")).collect();
         assert!(!commands.is_empty(), "{printed}");
         for command in commands {
-            scratch.prints(&command.replace("LIVE_ROWS", "live.csv"));
+            scratch.prints_and_says(&command.replace("LIVE_ROWS", "live.csv"));
+            let _ = fs::remove_file(scratch.path("bandit.state"));
         }
     }
 }
