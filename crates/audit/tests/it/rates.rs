@@ -201,19 +201,19 @@ fn a_drift_as_large_as_the_margin_is_seldom_taken_for_small() {
             }
             rows
         };
-        let logs = draw(20_000, 0.5).statistic(3);
+        let logs = draw(5000, 0.5).statistic(3);
         audited(&logs, Some(&draw(n, slope).pilot())).features[2].finding
     };
-    let margin = audit(0.5, 20_000, 0).margin.unwrap();
+    let margin = audit(0.5, 5000, 0).margin.unwrap();
     let taken = |slope: f64, seeds: std::ops::Range<u64>| {
         seeds.filter(|&seed| audit(slope, 1000, seed).equivalent.unwrap()).count()
     };
-    let (at_the_margin, without) = (taken(0.5 + margin, 0..600), taken(0.5, 0..100));
+    let (at_the_margin, without) = (taken(0.5 + margin, 0..300), taken(0.5, 0..60));
     println!(
-        "equivalent: {at_the_margin} of 600 at the margin of {margin:.3}, {without} of 100 without drift"
+        "equivalent: {at_the_margin} of 300 at the margin of {margin:.3}, {without} of 60 without drift"
     );
-    // At most 5 %, and chance: 30 + 2.6 · 5.3. A true rate of 10 % would fail with probability 98 %.
-    assert!(at_the_margin <= 44 && without > 90);
+    // At most 5 %, and chance: 15 + 2.6 · 3.8. A true rate of 12 % would fail with probability 97 %.
+    assert!(at_the_margin <= 25 && without > 50);
 }
 
 #[test]
