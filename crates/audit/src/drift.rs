@@ -6,8 +6,6 @@
 
 use crate::{Matrix, Vector};
 
-type VectorView<'a> = nalgebra::DVectorView<'a, f64>;
-
 use crate::fit::{Fit, Units, positive, quotient};
 use crate::live::Live;
 use crate::maximum::Maximum;
@@ -16,6 +14,8 @@ use crate::robust::Spread;
 use crate::spectrum::Spectrum;
 use crate::tail;
 use crate::view::Finding;
+
+type VectorView<'a> = nalgebra::DVectorView<'a, f64>;
 
 /// A large drift before it is measured, in standard deviations of the noise.
 const PRIOR: f64 = 0.5;

@@ -130,9 +130,10 @@ pub(crate) fn amounts(cost: &Cost) -> (impl Fn(f64) -> String, &'static str) {
 }
 
 fn too_few(few: Outcomes, pilot: &PilotView) -> String {
-    let (one, several) = match few.clicks {
-        true => ("click", "clicks"),
-        false => ("reward other than the usual one", "rewards other than the usual one"),
+    let (one, several) = if few.clicks {
+        ("click", "clicks")
+    } else {
+        ("reward other than the usual one", "rewards other than the usual one")
     };
     let counted = |count: f64| match count.round() {
         none if none < 1.0 => format!("not a single {one}"),

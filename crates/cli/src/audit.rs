@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let mut printed = text(&audited.shown);
     printed.push_str("\nNext:\n");
     for Step { why, command } in next_steps(&audited.found, &source, live.as_deref()) {
-        let _ = write!(printed, "{}  {command}\n", wrapped(&why));
+        let _ = writeln!(printed, "{}  {command}", wrapped(&why));
     }
     Ok(printed)
 }

@@ -217,6 +217,7 @@ fn without_a_click_everything_is_unclear() {
 }
 
 /// Audits with as many rows as an unclear one asked for, in a world without drift.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of rows")]
 fn settled(audits: u64, first: usize, draw: impl Fn(&mut Rng, usize) -> Rows + Sync, d: usize) -> (f64, f64) {
     let found = each(audits, |rng| {
         let logs = draw(rng, 20_000).statistic(d);
