@@ -465,8 +465,7 @@ impl Belief {
         Ok(RidgeStatistic::of_parts(weight, (gram, moments), (self.levels[0], squares), unit))
     }
 
-    /// What the logs know of each coefficient, in observations of it alone; see
-    /// [`FeatureView::coverage`](crate::FeatureView::coverage).
+    /// What the logs know of each coefficient, in observations of it alone of size 1.
     pub(crate) fn coverage(&self, logs: &RidgeStatistic) -> Result<Vec<f64>> {
         let mut coverage = vec![0.0; logs.dimension()];
         let Some(blocks) = logs.blocks().filter(|_| logs.weight() > 0.0) else { return Ok(coverage) };
