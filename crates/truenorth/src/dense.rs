@@ -14,6 +14,8 @@ pub(crate) type Vector = DVector<f64>;
 
 /// Rows up to which products of blocks gain nothing from half of them being 0.
 const WORTH: usize = 64;
+/// Rows up to which nalgebra's own loops are as fast as those over whole columns of a block.
+const TINY: usize = 16;
 
 /// Lower Cholesky factor C with CCᵀ = `matrix`, or the eigenvalue that stands in the way.
 pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
@@ -33,6 +35,11 @@ pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
 /// ```
 fn factorise(mut matrix: DMatrixViewMut<'_, f64>) -> bool {
     let side = matrix.nrows();
+    if side <= TINY {
+        let Some(factor) = matrix.clone_owned().cholesky() else { return false };
+        matrix.copy_from(&factor.unpack_dirty());
+        return true;
+    }
     if side <= SMALL {
         let mut columns = small(matrix.as_view());
         if !kernel::run(&mut FactoriseSmall { side, columns: &mut columns }) {
@@ -66,7 +73,13 @@ fn small(matrix: DMatrixView<'_, f64>) -> Small {
 
 /// C⁻¹ of a small lower triangle, of which nothing above the diagonal is looked at.
 fn inverse_of_small(factor: DMatrixView<'_, f64>) -> Matrix {
-    let (side, columns) = (factor.nrows(), small(factor));
+    let side = factor.nrows();
+    if side <= TINY {
+        let mut inverse = Matrix::identity(side, side);
+        factor.solve_lower_triangular_unchecked_mut(&mut inverse);
+        return inverse;
+    }
+    let columns = small(factor);
     let mut rows = [[0.0; SMALL]; SMALL];
     kernel::run(&mut InvertSmall { side, columns: &columns, rows: &mut rows });
     Matrix::from_fn(side, side, |i, j| rows[i][j])

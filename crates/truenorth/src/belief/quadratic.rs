@@ -125,6 +125,10 @@ impl Spread<Covariance> {
                 }
             }
         }
+        if side <= FEW {
+            self.terms.iter().for_each(|(weight, vector)| sum.ger(*weight, vector, vector, 1.0));
+            return sum;
+        }
         let columns = self.terms.len();
         let terms = Matrix::from_fn(side, columns, |i, k| self.terms[k].1[i]);
         let weighted = Matrix::from_fn(columns, side, |k, j| self.terms[k].0 * self.terms[k].1[j]);
