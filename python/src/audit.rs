@@ -27,7 +27,7 @@ pub(crate) enum Live<'py> {
 #[pymethods]
 impl Audit {
     #[new]
-    #[pyo3(signature = (summary, pilot, *, round, format, level, margin, drift, horizon, actions, constant))]
+    #[pyo3(signature = (summary, pilot, *, round, format, level, margin, drift, horizon, actions))]
     #[expect(clippy::too_many_arguments, reason = "all but two are by name")]
     fn new(
         py: Python<'_>,
@@ -40,14 +40,13 @@ impl Audit {
         drift: Option<f64>,
         horizon: u64,
         actions: usize,
-        constant: f64,
     ) -> Result<Self> {
         let summary = &summary.get().inner;
         if pilot.is_none() && round.is_some() {
             return Err(PyTypeError::new_err("`round` goes with a pilot only").into());
         }
         let format = pilot.as_ref().map_or(Ok(None), |_| self::format(format))?;
-        let options = Options { level, margin, drift, horizon, actions, constant };
+        let options = Options { level, margin, drift, horizon, actions };
         let work =
             |pilot| -> Result<Self> { Ok(Self { inner: py.detach(|| audit(summary, pilot, &options))? }) };
         match pilot {
@@ -77,7 +76,7 @@ impl Audit {
 
     /// What `truenorth audit --out` writes.
     fn html(&self, py: Python<'_>, source: &str) -> Result<String> {
-        Ok(py.detach(|| self.inner.page(source))?)
+        Ok(py.detach(|| self.inner.page(source, None))?)
     }
 
     /// `certificate.toml`.

@@ -19,6 +19,7 @@ use crate::choice::branch_named;
 use crate::error::{Result, coded};
 use crate::event::event;
 use crate::explain;
+use crate::monitor::shown;
 use crate::params::{Told, check_names};
 use crate::policy::{MOST_FEATURES, Policy, features};
 use crate::summary::{Encoded, Logs, events};
@@ -435,6 +436,24 @@ impl Bandit {
     /// Starts a new season: all that is known so far becomes its logs. See `Policy.renew`.
     fn renew(&self, py: Python<'_>) -> Result<()> {
         Ok(self.with(py, truenorth_bandit::Bandit::renew)?)
+    }
+
+    /// Watches, from now on, whether the world moves: see `Monitor`. A watch that is on begins anew.
+    ///
+    /// Parameters
+    /// ----------
+    /// level : float
+    ///     Probability of a false alarm at most, of any kind, however long and often one looks.
+    #[pyo3(signature = (level = 0.05))]
+    fn watch(&self, py: Python<'_>, level: f64) -> Result<()> {
+        Ok(self.with(py, |bandit| bandit.watch(level))?)
+    }
+
+    /// What the watch has seen, a dictionary: ``moved``, ``evidence``, ``needed``, ``alarm``, ``features``; None without one.
+    #[getter]
+    fn watched<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyAny>>> {
+        let watched = self.with(py, |bandit| bandit.watched());
+        Ok(watched.map(|watched| shown(py, &watched)).transpose()?)
     }
 
     /// Adds logs of the same model, a `Summary` or its file: features are matched by name, and new ones join.

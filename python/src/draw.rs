@@ -48,7 +48,7 @@ type Row = (String, f64, Option<(f64, f64, f64)>, f64);
 pub(crate) fn directions_svg(title: String, notes: [String; 3], rows: Vec<Row>) -> Result<String> {
     let direction = |(name, coverage, drift, trust): Row| {
         let drift = drift.map(|(value, low, high)| Interval { value, low, high });
-        truenorth_report::Row { name, size: coverage, interval: drift, share: trust }
+        truenorth_report::Row { name, size: coverage, interval: drift, share: trust, ..Default::default() }
     };
     let rows = rows.into_iter().map(direction).collect();
     Ok(directions_figure(title, "Feature", notes, 0.0, rows).svg()?)

@@ -12,11 +12,13 @@ mod choice;
 mod compare;
 mod draw;
 mod error;
+mod evaluate;
 mod event;
 mod experiment;
 mod explain;
 mod fit;
 mod interrupt;
+mod monitor;
 mod params;
 mod policy;
 mod rounds;
@@ -36,8 +38,10 @@ mod _native {
         choice::Choice,
         compare::{compare_rows, compare_tables},
         draw::{curves_svg, directions_svg, look, svg_to_png},
+        evaluate::{evaluate_arrays, evaluate_files},
         experiment::{reproduce, simulate},
         fit::Fit,
+        monitor::{Monitor, monitor_files},
         policy::Policy,
         presets,
         summary::{Summary, summarize_arrow, summarize_files, summarize_rows},

@@ -332,7 +332,7 @@ fn one_of(setting: &str, word: &str, known: &str) -> PyErr {
 }
 
 impl Told {
-    fn plan(self) -> Result<Plan> {
+    pub(crate) fn plan(self) -> Result<Plan> {
         let wrong = |sentence: String| Err(PyValueError::new_err(sentence).into());
         let missing = match self.missing.as_str() {
             "refuse" => Missing::Refuse,

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def binary():
     """``TRUENORTH``, or what cargo has built."""
     targets = [Path(os.environ[name]) for name in ("CARGO_TARGET_DIR",) if name in os.environ]
-    places = [target / profile / "truenorth" for target in [*targets, ROOT / "target"] for profile in ("release", "dist", "debug")]
+    profiles = ("release", "dist", "debug")
+    places = [target / profile / "truenorth" for target in [*targets, ROOT / "target"] for profile in profiles]
     if "TRUENORTH" in os.environ:
         places.insert(0, Path(os.environ["TRUENORTH"]))
     for place in places:
@@ -27,7 +28,7 @@ def binary():
 @contextmanager
 def serving(folder, *arguments):
     """The address of a service over a folder."""
-    command = [binary(), "serve", "--listen", "127.0.0.1:0", "--data", str(folder), *arguments]
+    command = [binary(), "serve", "--log", "off", "--listen", "127.0.0.1:0", "--data", str(folder), *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield process.stdout.readline().strip().rpartition(" ")[2]

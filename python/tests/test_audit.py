@@ -65,11 +65,11 @@ def test_the_certificate_can_be_told_to_a_policy_and_comes_back_from_its_file(tm
     policy = truenorth.Policy("ellipsoidal-minucb", offline=LOGS, certificate=certificate, horizon=100)
     assert policy.certificate == certificate
     found.save(tmp_path / "report.html")
-    stored = truenorth.Certificate.load(tmp_path / "certificate.toml", NAMES)
+    stored = truenorth.Certificate.load(tmp_path / "report.certificate.toml", NAMES)
     np.testing.assert_allclose(stored.matrix, certificate.matrix, rtol=1e-12)
     assert stored.rho == certificate.rho
     with pytest.raises(ValueError, match="says nothing about `colour`"):
-        truenorth.Certificate.load(tmp_path / "certificate.toml", ["colour", "age", "size"])
+        truenorth.Certificate.load(tmp_path / "report.certificate.toml", ["colour", "age", "size"])
 
 
 def test_the_page_is_whole_and_shows_in_a_notebook(tmp_path):

@@ -1,6 +1,7 @@
 """A bandit behind a service does what a bandit in this process does."""
 
 import json
+import sqlite3
 import subprocess
 import threading
 
@@ -155,3 +156,35 @@ def test_threads_share_a_client_and_a_token_opens_the_door(tmp_path):
         assert truenorth.Client(address, "news", token="look").counts.rewards == 100
         with pytest.raises(truenorth.BanditError):
             truenorth.Client(address, "news", token="look").renew()
+
+
+def test_a_backup_that_was_taken_while_it_runs_is_whole(tmp_path):
+    """As docs/service.md has it, but for the program that copies."""
+    stop, taken = threading.Event(), tmp_path / "restored"
+    taken.mkdir()
+    with serving(tmp_path / "data") as address:
+        client = truenorth.Client.create(address, "news", MODEL, "oful")
+
+        def visit():
+            while not stop.is_set():
+                client.learn(client.choose({"segment": "student"}, ACTIONS), 1.0)
+
+        thread = threading.Thread(target=visit)
+        thread.start()
+        try:
+            while client.counts.rewards < 50:
+                pass
+            before = client.counts
+            source = sqlite3.connect(tmp_path / "data" / "truenorth.db")
+            copy = sqlite3.connect(taken / "truenorth.db")
+            source.backup(copy)
+            source.close()
+            copy.close()
+        finally:
+            stop.set()
+            thread.join()
+    assert subprocess.run([binary(), "verify", str(taken)], check=True, capture_output=True).stdout
+    with serving(taken) as address:
+        restored = truenorth.Client(address, "news")
+        assert restored.counts.rewards >= before.rewards
+        restored.choose({"segment": "student"}, ACTIONS)

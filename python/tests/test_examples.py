@@ -23,7 +23,7 @@ WRITES = {
     "adapters.py": set(),
     "compare_policies.py": {"compare.svg"},
     "live_decisions.py": {"bandit.tn"},
-    "logs_to_audit.py": {"logs.tn", "report.html", "certificate.toml", "audit.svg"},
+    "logs_to_audit.py": {"logs.tn", "report.html", "report.certificate.toml", "audit.svg"},
     "paper_in_ten_minutes.py": {"main.svg"},
     "serving.py": {"policy.tn", "waiting.json"},
 }

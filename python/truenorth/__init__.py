@@ -16,7 +16,19 @@ from truenorth._decisions import (
 from truenorth._errors import BanditError
 from truenorth._experiments import Comparison, Results, compare, reproduce, simulate
 from truenorth._explanations import ActionInterval, BranchInterval, Explanation, LayerExplanation
-from truenorth._native import Bandit, BanditChoice, Certificate, Choice, Fit, Policy, Summary, __version__, presets
+from truenorth._live import Evaluation, Watch, evaluate, monitor, off_policy
+from truenorth._native import (
+    Bandit,
+    BanditChoice,
+    Certificate,
+    Choice,
+    Fit,
+    Monitor,
+    Policy,
+    Summary,
+    __version__,
+    presets,
+)
 from truenorth._plot import Picture
 from truenorth._summaries import summarize
 
@@ -36,20 +48,26 @@ __all__ = [
     "Counts",
     "Decision",
     "DriftDirection",
+    "Evaluation",
     "Explanation",
     "FeatureView",
     "Features",
     "Fit",
     "Intervals",
     "LayerExplanation",
+    "Monitor",
     "Picture",
     "Played",
     "Policy",
     "Results",
     "Summary",
+    "Watch",
     "__version__",
     "audit",
     "compare",
+    "evaluate",
+    "monitor",
+    "off_policy",
     "presets",
     "reproduce",
     "simulate",

@@ -43,14 +43,14 @@ class Audit(Found):
         return self._native.html(self._source)
 
     def save(self, path: Path, certificate: Path | None = None) -> None:
-        """Writes the report, and beside it ``certificate.toml`` unless that has a path of its own."""
+        """Writes the report, and beside ``report.html`` ``report.certificate.toml``, unless that has a path of its own."""
         if certificate is None:
-            certificate = os.path.join(os.path.dirname(os.fspath(path)), "certificate.toml")
+            certificate = os.path.splitext(os.fspath(path))[0] + ".certificate.toml"
         _write(certificate, self._native.certificate_toml(self._source))
         _write(path, self.html())
 
     def plot(self, *, own: bool = False) -> Any:
-        """Draws coverage, drift and trust of each feature; `own` draws without matplotlib."""
+        """Draws trust, drift and coverage of each feature; `own` draws without matplotlib."""
         rows = [
             _plot.Row(
                 feature["name"],
@@ -61,7 +61,7 @@ class Audit(Found):
             for feature in self.features
         ]
         notes = (
-            "rows of it alone that tell as much",
+            "rows of it alone",
             f"live − logged, {1 - self.level:.0%} interval",
             "chance that the logs are right",
         )
@@ -89,7 +89,6 @@ def audit(
     drift: float | None = None,
     horizon: int = 20_000,
     actions: int = 5,
-    constant: float = 1.0,
 ) -> Audit:
     """Tells which directions of the logs can be trusted, and what they are worth.
 
@@ -106,11 +105,13 @@ def audit(
     level : float
         Probability of a false alarm over all features together.
     margin : float
-        Drift that does not matter: how far it may move a typical reward, in standard deviations of the noise.
+        What playing what the logs recommend may cost without mattering, as a share of what choosing well earns over
+        choosing at random.
     drift : float, optional
         Length of the drift to assume where none is measured.
-    horizon, actions, constant
-        For the paper's bounds.
+    horizon, actions : int
+        Rounds that will be played, and actions a round: for the worth and the paper's bounds, and for the cost where the
+        pilot has no rounds.
 
     Returns
     -------
@@ -146,7 +147,6 @@ def audit(
         drift=drift,
         horizon=horizon,
         actions=actions,
-        constant=constant,
     )
     return Audit(native, source)
 

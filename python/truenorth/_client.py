@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import base64
-import http.client
 import json
 import math
 import os
 import threading
 import time
-import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 import numpy as np
@@ -22,6 +20,9 @@ from truenorth._errors import BanditError
 from truenorth._explanations import Explanation, _explanation
 from truenorth._frames import fields, records
 from truenorth._native import Bandit, BanditChoice, Summary
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
 
 _BRANCHES = ["online", "pooled", "warm", "offline"]
 
@@ -65,7 +66,7 @@ class Client:
         self._headers = {"authorization": f"Bearer {token}"} if token else {}
         self._timeout, self._retries = timeout, retries
         self._local = threading.local()
-        self._opened: set[http.client.HTTPConnection] = set()
+        self._opened: set[HTTPConnection] = set()
         self.url, self.name = url, name
 
     @classmethod
@@ -99,7 +100,7 @@ class Client:
 
     def choose(self, context: Any, actions: Any = None, *, decision_id: str | None = None) -> BanditChoice:
         """Chooses one of the actions. The same `decision_id` again gives the same answer."""
-        asked = {**_event(context, actions), "id": decision_id or str(uuid.uuid4())}
+        asked = {**_event(context, actions), "id": decision_id or os.urandom(16).hex()}
         answer = self._call("POST", "/decisions", asked)
         return BanditChoice(
             id=answer["action"],
@@ -132,7 +133,7 @@ class Client:
 
         return Intervals(
             **{name: column(name) for name in ("mean", "lcb", "ucb", "index")},
-            branch=np.array([_BRANCHES.index(action["branch"]) for action in found]),  # type: ignore[arg-type]
+            branch=np.array([_BRANCHES.index(action["branch"]) for action in found]),
             conflict=np.array([action["conflict"] for action in found]),
             online_mean=column("online", "mean"),
             online_statistical=column("online", "statistical"),
@@ -246,6 +247,8 @@ class Client:
         return self._send("GET", path, None, "")
 
     def _send(self, method: str, path: str, data: bytes | None, kind: str) -> bytes:
+        from http.client import HTTPException  # It takes a while, and most programs never ask a service.
+
         headers = {**self._headers, **({"content-type": kind} if data is not None else {})}
         for attempt in range(self._retries + 1):
             try:
@@ -254,7 +257,7 @@ class Client:
                 answer = connection.getresponse()
                 content = answer.read()
                 break
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, HTTPException) as error:
                 self._drop(self._local.__dict__.pop("connection", None))
                 if attempt == self._retries:
                     raise ConnectionError(f"{self.url} does not answer: {error or type(error).__name__}") from error
@@ -264,15 +267,17 @@ class Client:
             raise _refused(answer.status, content)
         return content
 
-    def _connection(self) -> http.client.HTTPConnection:
-        known: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
+    def _connection(self) -> HTTPConnection:
+        known: HTTPConnection | None = getattr(self._local, "connection", None)
         if known is None:
-            kind = http.client.HTTPSConnection if self._https else http.client.HTTPConnection
+            from http.client import HTTPConnection, HTTPSConnection
+
+            kind = HTTPSConnection if self._https else HTTPConnection
             known = self._local.connection = kind(self._host, timeout=self._timeout)
             self._opened.add(known)
         return known
 
-    def _drop(self, connection: http.client.HTTPConnection | None) -> None:
+    def _drop(self, connection: HTTPConnection | None) -> None:
         if connection is not None:
             self._opened.discard(connection)
             connection.close()

@@ -112,7 +112,7 @@ class Row(NamedTuple):
 
 
 def directions(title: str, notes: tuple[str, str, str], rows: Sequence[Row], own: bool = False) -> Any:
-    """Coverage, drift and trust, a row for each feature."""
+    """Trust, drift and coverage, a row for each feature; notes are of coverage, drift and trust."""
     pyplot = None if own else _matplotlib()
     if pyplot is None:
         return Picture(_native.directions_svg(title, notes, rows))
@@ -120,7 +120,8 @@ def directions(title: str, notes: tuple[str, str, str], rows: Sequence[Row], own
         1, 3, figsize=(9.5, 1.4 + 0.3 * len(rows)), sharey=True, layout="constrained"
     )
     places = range(len(rows))
-    axes[0].barh(places, [row.coverage for row in rows], color="#0072b2", height=0.6)
+    axes[0].barh(places, [row.trust for row in rows], color="#009e73", height=0.6)
+    axes[0].set_xlim(0, 1)
     for place, row in zip(places, rows):
         if row.drift is not None:
             value, low, high = row.drift
@@ -128,9 +129,8 @@ def directions(title: str, notes: tuple[str, str, str], rows: Sequence[Row], own
             axes[1].plot([low, high], [place, place], color=color, linewidth=1.6)
             axes[1].plot([value], [place], "o", color=color, markersize=5)
     axes[1].axvline(0, color="#808080", linewidth=0.8)
-    axes[2].barh(places, [row.trust for row in rows], color="#009e73", height=0.6)
-    axes[2].set_xlim(0, 1)
-    for axis, name, note in zip(axes, ("Coverage", "Drift", "Trust"), notes):
+    axes[2].barh(places, [row.coverage for row in rows], color="#0072b2", height=0.6)
+    for axis, name, note in zip(axes, ("Trust", "Drift", "Coverage"), reversed(notes)):
         axis.set_title(f"{name}\n{note}", fontsize="small", loc="left")
         _plain(axis)
     axes[0].set_yticks(places, [row.name for row in rows])

@@ -39,8 +39,8 @@ pub enum Pilot<'a> {
 pub struct Audited {
     /// The numbers.
     pub found: Audit,
-    /// Names of the features as they are shown.
-    pub labels: Vec<String>,
+    /// The same for people: buckets of a hash say little without what fell into them.
+    pub shown: Audit,
     /// What of the pilot was left out.
     pub left_out: LeftOut,
 }
@@ -60,8 +60,12 @@ pub struct LeftOut {
 pub fn audit(summary: &Summary, pilot: Option<Pilot<'_>>, options: &Options) -> Result<Audited> {
     let logs = summary.statistic()?;
     let (sample, left_out) = pilot.map(|pilot| pilot.read(summary)).transpose()?.unzip();
-    let found = truenorth_audit::audit(&logs, &summary.names(), summary.scale(), sample.as_ref(), options)?;
-    Ok(Audited { found, labels: summary.labels(), left_out: left_out.unwrap_or_default() })
+    let audit =
+        |names: &[String]| truenorth_audit::audit(&logs, names, summary.scale(), sample.as_ref(), options);
+    let (names, labels) = (summary.names(), summary.labels());
+    let found = audit(&names)?;
+    let shown = if labels == names { found.clone() } else { audit(&labels)? };
+    Ok(Audited { found, shown, left_out: left_out.unwrap_or_default() })
 }
 
 impl Pilot<'_> {
@@ -113,14 +117,9 @@ fn summed(summary: &Summary, live: &Summary, place: &Path) -> Result<(Sample, Le
 }
 
 impl Audited {
-    /// The report, one page of HTML; `source` says whose audit it is.
-    pub fn page(&self, source: &str) -> Result<String, truenorth_report::Error> {
-        // Buckets of a hash say little without what fell into them.
-        let mut labelled = self.found.clone();
-        for (feature, label) in labelled.features.iter_mut().zip(&self.labels) {
-            feature.name.clone_from(label);
-        }
-        page(&labelled, source)
+    /// The report, one page of HTML; `source` says whose audit it is, and `live` where the pilot was.
+    pub fn page(&self, source: &str, live: Option<&str>) -> Result<String, truenorth_report::Error> {
+        page(&self.shown, source, live)
     }
 
     /// The text of `certificate.toml`.

@@ -424,7 +424,6 @@ impl Contest {
 /// What was learned about a feature whose values are multiplied by `unit`: its coefficient is divided by it.
 fn in_units(mut view: FeatureView, unit: f64) -> FeatureView {
     view.estimate /= unit;
-    view.coverage *= unit * unit;
     view.drift = view.drift.map(|drift| drift / unit);
     view.stderr = view.stderr.map(|stderr| stderr / unit);
     view

@@ -95,6 +95,15 @@ pub enum Error {
         /// Name of the policy.
         policy: &'static str,
     },
+    /// A policy of logs alone has none.
+    #[error("policy {policy:?} is made from logs alone: name their `summary`")]
+    NoLogs {
+        /// Name of the policy.
+        policy: &'static str,
+    },
+    /// Rounds that cannot be watched.
+    #[error("{0}")]
+    Monitor(#[from] truenorth_monitor::Error),
     /// A row that is not a unit vector, for a policy of separate arms.
     #[error("{place}: this is not a unit vector, but policy {policy:?} knows separate arms only")]
     NotAnArm {
@@ -148,6 +157,8 @@ impl Error {
             Self::SummaryAndColumns => &["model", "features"],
             Self::Scale { .. } => &["scales"],
             Self::NotTold { .. } => &["drift", "certificate"],
+            Self::NoLogs { .. } => &["summary"],
+            Self::Monitor(_) => &["level"],
             _ => &[],
         }
     }

@@ -7,6 +7,8 @@
 //! | [`audit`] | a summary of logs, a pilot in any form | what the logs are worth, with its page and certificate |
 //! | [`bandit`] | a summary or a model, a state in a file | a bandit, and what others decided learned into it |
 //! | [`compare`] | logged rows, live rounds, who plays | what each policy earned |
+//! | [`evaluate`] | logs with probabilities, a policy | what it would have earned |
+//! | [`monitor`] | live events in their order | whether the world has moved on since they began |
 //! | [`experiment`] | studies by name, experiment files | their results, played on all cores and resumable |
 //! | [`certificate`] | `certificate.toml` | a certificate for features of these names and this scale |
 //!
@@ -19,8 +21,10 @@ pub mod bandit;
 pub mod certificate;
 pub mod compare;
 mod error;
+pub mod evaluate;
 pub mod experiment;
 mod journal;
+pub mod monitor;
 mod source;
 pub mod summarize;
 mod work;

@@ -3,17 +3,21 @@
 use truenorth::{Result, RidgeStatistic, check};
 
 use crate::advice::advice;
-use crate::drift::{Comparison, Family};
+use crate::drift::{Comparison, Family, Scales};
 use crate::fit::{Fit, Units, length, positive};
 use crate::live::Live;
+use crate::ranking::{Choices, Ranking};
 use crate::spectrum::Spectrum;
-use crate::verdict::verdict;
+use crate::verdict::{usable, verdict};
 use crate::view::{Audit, Direction, Feature, Options, Pilot, PilotView, Use, Verdict, Worth};
 use crate::worth::worth;
 use crate::{bounds, certificate, pair};
 
 /// The stated drift, where none is, as a share of the length of the logs' coefficients.
 const STATED: f64 = 0.3;
+
+/// Rewards to learn from below which nothing is decided: clicks, mostly.
+const OUTCOMES: f64 = 10.0;
 
 /// What the logs are worth, and where they still hold.
 ///
@@ -49,23 +53,36 @@ pub fn audit(
     check::positive("scale", scale)?;
     options.check()?;
     let dimension = logs.dimension();
-    let live = pilot.map(|pilot| Live::of(pilot, dimension)).transpose()?;
+    let live = pilot.map(|pilot| Live::of(pilot, logs)).transpose()?;
     let sums = live.as_ref().map(|live| &live.sums);
     let units = Units::of(logs, sums, scale);
     let fit = Fit::new(logs, &units);
     let live_fit = sums.map(|sums| Fit::new(sums, &units));
-    let spectrum = Spectrum::of(logs);
-    let live_spectrum = sums.map(Spectrum::of);
-    let mut columns = Family::features(&units, &fit, live_fit.as_ref());
-    let mut along = Family::directions(&units, &spectrum, live_spectrum.as_ref());
+    let spectrum = Spectrum::of(logs, &units);
+    let live_spectrum = sums.map(|sums| Spectrum::of(sums, &units));
+    let rows = live.as_ref().and_then(|live| live.rows);
+    let choices = rows.and_then(|rows| Choices::of(rows, &units, &fit.estimate, options.actions));
+    let mut columns = Family::features(&units, &fit, live_fit.as_ref(), choices.as_ref());
+    let mut along = Family::directions(&units, &spectrum, live_spectrum.as_ref(), choices.as_ref());
 
     let noise = fit.noise.unwrap_or(0.0);
     let fitted = live.as_ref().zip(live_fit.as_ref());
     let comparison =
         fitted.and_then(|(live, live_fit)| Comparison::new(&fit, live_fit, live, &units, [&columns, &along]));
+    let ranking = comparison
+        .as_ref()
+        .zip(choices.as_ref())
+        .map(|(both, choices)| Ranking::of(choices, both, options.margin, both.freedom(dimension)));
+    let decisive = live.as_ref().is_none_or(|live| live.outcomes.fewest() >= OUTCOMES);
+    let scales = Scales {
+        noise,
+        signal: choices.as_ref().map_or(0.0, |choices| choices.typical(&fit.estimate)),
+        allowed: ranking.as_ref().map(|ranking| ranking.allowed),
+        decisive,
+    };
     if let Some(both) = &comparison {
-        both.test(&mut columns, 0, options, noise);
-        both.test(&mut along, dimension, options, noise);
+        both.test(&mut columns, 0, options.level, &scales);
+        both.test(&mut along, dimension, options.level, &scales);
     }
     let is_tested = columns.tested() > 0;
 
@@ -83,29 +100,34 @@ pub fn audit(
     let direction = |k: usize| Direction { weights: weights(k), finding: along.findings[k] };
     let pair = match &comparison {
         Some(both) if is_tested => pair::moved_most(names, &columns, both, &certificate),
-        _ => pair::known_least(names, &along, &spectrum, &fit, &certificate),
+        _ => pair::known_least(names, &along, &spectrum, &fit, (&units, &certificate)),
     };
 
     let worth = {
-        let full = live_spectrum.as_ref().filter(|live| live.is_full());
-        let value = |drift: &dyn Fn(&[f64]) -> f64| worth(&spectrum, full.unwrap_or(&spectrum), noise, drift);
-        // D = stated²/d · I, and what was found of each feature, both for scaled features.
-        let even = (stated / scale / units.reward).powi(2) / dimension as f64;
-        let square = |j: usize| columns.square(j, noise) / units.columns[j].powi(2);
-        let squares: Vec<f64> = (0..dimension).map(square).collect();
-        let found = |q: &[f64]| q.iter().zip(&squares).map(|(q, square)| q * q * square).sum();
+        let contexts = sums.filter(|_| live_spectrum.as_ref().is_some_and(Spectrum::is_full)).unwrap_or(logs);
+        let value = |drift: &[f64]| worth(&fit, contexts, &units, (noise, drift), options.horizon as f64);
+        let squares = |square: &dyn Fn(usize) -> f64| (0..dimension).map(square).collect::<Vec<f64>>();
+        // D = stated²/d · I, and what was found of each feature.
+        let even = squares(&|j| (stated / units.raw(j)).powi(2) / dimension as f64);
         Worth {
-            unbiased: value(&|_| 0.0),
+            unbiased: value(&vec![0.0; dimension]),
             stated_drift: stated,
-            under_stated_drift: value(&|_| even),
-            after_pilot: is_tested.then(|| value(&found)),
+            under_stated_drift: value(&even),
+            after_pilot: is_tested.then(|| value(&squares(&|j| columns.square(j, &scales)))),
         }
     };
+    let clicks = live.as_ref().is_some_and(|live| live.outcomes.clicks);
+    let cost = ranking
+        .as_ref()
+        .filter(|_| is_tested)
+        .map(|ranking| ranking.cost(options.level, units.reward, clicks));
     let pilot = fitted.map(|(live, live_fit)| PilotView {
         rows: live.sums.count(),
         independent: live.independent,
         noise: live_fit.noise.unwrap_or(0.0) * units.reward,
         p_value: if along.tested() > columns.tested() { along.p_value } else { columns.p_value },
+        outcomes: live.outcomes.live,
+        settled_by: None,
     });
     let bounds = fit.noise.and_then(|noise| {
         bounds::bounds(logs, &certificate, scale, noise * units.reward, norm / scale, options)
@@ -125,12 +147,22 @@ pub fn audit(
         level: options.level,
         margin: options.margin,
         pilot,
+        cost,
         pair,
         worth,
         bounds,
         advice: Vec::new(),
     };
-    audit.verdict = verdict(&audit);
-    audit.advice = advice(&audit, &fit, live_fit.as_ref(), &columns);
+    let usable = usable(&audit, decisive);
+    if let (Use::Unclear, Some(pilot), Some(live)) = (usable, &mut audit.pilot, &live) {
+        let rows = pilot.rows as f64;
+        pilot.settled_by = if decisive {
+            ranking.as_ref().and_then(|ranking| ranking.settled_by(rows, options.margin, options.level))
+        } else {
+            live.outcomes.missing(OUTCOMES).map(|factor| factor * rows)
+        };
+    }
+    audit.verdict = verdict(&audit, usable, live.as_ref().map(|live| live.outcomes).filter(|_| !decisive));
+    audit.advice = advice(&audit, &fit, live_fit.as_ref());
     Ok(audit)
 }

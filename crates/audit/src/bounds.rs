@@ -15,7 +15,7 @@ pub(crate) fn bounds(
     norm: f64,
     options: &Options,
 ) -> Option<Bounds> {
-    let &Options { horizon, actions, constant, level, .. } = options;
+    let &Options { horizon, actions, level, .. } = options;
     let offline = Offline::new(logs, 1.0).ok()?;
     // ‖Δ‖ in M_raw = ‖Δ / scale‖ in M_raw scale²: the same ρ for scaled features.
     let matrix: Vec<f64> = certificate.matrix.iter().flatten().map(|entry| entry * scale * scale).collect();
@@ -26,11 +26,11 @@ pub(crate) fn bounds(
         delta_pool_min: level / (3.0 * horizon as f64 * f64::from(layer_count(horizon))),
     };
     let dimension = logs.dimension();
-    let fallback = FallbackParams { horizon, actions, dimension, delta_online: level / 3.0, constant };
-    let forecast = Forecast::new(offline.precision(), &matrix, certificate.rho, radius, fallback).ok()?;
-    let Forecast { spectral_bound: with_logs, online_fallback: without_logs, .. } = forecast;
-    // Corollary 1 with Λ̃_T and Γ_pool at the most they can be, which is Theorem 2 against the fallback.
-    let logs_pay = with_logs <= without_logs;
+    // The constant is that of a rate which is not shown.
+    let fallback = FallbackParams { horizon, actions, dimension, delta_online: level / 3.0, constant: 1.0 };
+    let told = (matrix.as_slice(), certificate.rho);
+    let forecast = Forecast::new(offline.precision(), told, radius, (1.0, 2.0 * norm), fallback).ok()?;
+    let Forecast { spectral_bound: with_logs, online_bound: without_logs, .. } = forecast;
     let finite = with_logs.is_finite() && without_logs.is_finite();
-    finite.then_some(Bounds { horizon, actions, with_logs, without_logs, logs_pay })
+    finite.then_some(Bounds { horizon, actions, with_logs, without_logs, logs_pay: forecast.logs_pay() })
 }

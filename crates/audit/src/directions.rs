@@ -13,7 +13,6 @@ pub fn directions_figure(
     rows: Vec<Row>,
 ) -> RowsFigure {
     let columns = ["Coverage", "Drift", "Trust"];
-    let legend =
-        ["drifted: interval excludes 0", "no drift seen: interval includes 0", "too little to matter"];
+    let legend = ["drifted", "drifted, harmless", "no drift seen", "too little to matter"];
     RowsFigure { title, heading: heading.to_owned(), columns, notes, legend, margin, rows }
 }

@@ -9,13 +9,36 @@ use crate::{Matrix, Vector};
 use crate::fit::{Fit, Units, positive, quotient};
 use crate::live::Live;
 use crate::maximum::Maximum;
+use crate::ranking::Choices;
 use crate::robust::Spread;
 use crate::spectrum::Spectrum;
 use crate::tail;
-use crate::view::{Finding, Options};
+use crate::view::Finding;
 
-/// Standard deviation of a drift before it is measured, in standard deviations of the noise.
+type VectorView<'a> = nalgebra::DVectorView<'a, f64>;
+
+/// A large drift before it is measured, in standard deviations of the noise.
 const PRIOR: f64 = 0.5;
+
+/// Sizes that a drift may have, in standard deviations of the noise, and how likely they are before any is measured.
+const SIZES: [f64; 4] = [0.01, 0.05, 0.2, 0.6];
+const SHARES: [f64; 4] = [0.45, 0.25, 0.18, 0.12];
+
+/// As many features have been seen before, as far as those shares are concerned.
+const SEEN: f64 = 2.0;
+
+/// What drifts are measured by, in the units of [`Units`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scales {
+    /// Standard deviation of the noise.
+    pub(crate) noise: f64,
+    /// What a feature does to the rewards of a round's actions, by the logs: typically.
+    pub(crate) signal: f64,
+    /// Drift times spread within a round that does not matter; none where that is not known.
+    pub(crate) allowed: Option<f64>,
+    /// Whether there are rewards enough to decide anything.
+    pub(crate) decisive: bool,
+}
 
 /// Contrasts, linear combinations of coefficients, that are tested together, and what was measured of them.
 #[derive(Debug, Clone)]
@@ -26,6 +49,8 @@ pub(crate) struct Family {
     pub(crate) raw: Vec<f64>,
     /// How far a typical live row reaches along it.
     sizes: Vec<f64>,
+    /// How far the actions of a round are apart along it, where rounds are known.
+    within: Option<Vec<f64>>,
     /// In the units of the files.
     pub(crate) findings: Vec<Finding>,
     /// None for what cannot be tested.
@@ -41,14 +66,8 @@ pub(crate) struct Family {
 pub(crate) struct Measured {
     pub(crate) drift: f64,
     pub(crate) stderr: f64,
-    /// The part of the squared standard error that more live rows would shrink.
-    pub(crate) live: f64,
     /// Half the width of the simultaneous interval.
     pub(crate) width: f64,
-    /// Drift that does not matter.
-    pub(crate) margin: f64,
-    /// Standard errors that a drift has to exceed, over all contrasts together.
-    pub(crate) critical: f64,
     /// E[Δ²] after the pilot.
     square: f64,
 }
@@ -56,41 +75,54 @@ pub(crate) struct Measured {
 impl Family {
     /// Each feature, or the part of its coefficient that can be known. Sizes are those of the live rows, or of the
     /// logs where live rows have only zeros.
-    pub(crate) fn features(units: &Units, logs: &Fit, pilot: Option<&Fit>) -> Self {
+    pub(crate) fn features(
+        units: &Units,
+        logs: &Fit,
+        pilot: Option<&Fit>,
+        choices: Option<&Choices>,
+    ) -> Self {
         let d = units.columns.len();
         let size = |j: usize| positive(pilot.map_or(0.0, |pilot| pilot.sizes[j]), logs.sizes[j]);
         let weights = pilot.map_or_else(|| Matrix::identity(d, d), |pilot| logs.shared(pilot));
-        Self::untested(weights, units, |j| (units.raw(j), size(j), logs.coverage(j)))
+        let within = choices.map(|choices| choices.within.diagonal().map(f64::sqrt).as_slice().to_vec());
+        Self::untested(weights, units, within, |j| (units.raw(j), size(j), logs.coverage(j)))
     }
 
-    /// Each eigen-direction q of the logs: qᵀΔ = Σ_j (q_j / unit_j) Δ'_j.
-    pub(crate) fn directions(units: &Units, logs: &Spectrum, live: Option<&Spectrum>) -> Self {
-        let (mut weights, mut lengths) = (logs.vectors.clone(), Vec::new());
-        for mut weights in weights.column_iter_mut() {
-            weights.iter_mut().zip(&units.columns).for_each(|(weight, unit)| *weight /= unit);
-            let most = weights.amax().max(f64::MIN_POSITIVE);
-            let length = (&weights / most).norm() * most;
-            weights /= length;
-            lengths.push(length);
-        }
-        let reach = |k: usize| live.unwrap_or(logs).reach(logs.vectors.column(k).as_slice());
-        Self::untested(weights, units, |k| {
-            (lengths[k] * units.reward * units.scale, reach(k) * lengths[k], logs.coverage(k))
+    /// Each eigen-direction q of the logs, for columns of size 1: qᵀΔ is what a typical step along it does to rewards.
+    pub(crate) fn directions(
+        units: &Units,
+        logs: &Spectrum,
+        live: Option<&Spectrum>,
+        choices: Option<&Choices>,
+    ) -> Self {
+        let apart = |choices: &Choices, q: VectorView<'_>| q.dot(&(&choices.within * q)).max(0.0).sqrt();
+        let directions = || logs.vectors.column_iter();
+        let within = choices.map(|choices| directions().map(|q| apart(choices, q)).collect());
+        Self::untested(logs.vectors.clone(), units, within, |k| {
+            let reach = live.unwrap_or(logs).reach(logs.vectors.column(k).as_slice());
+            (units.reward, reach, logs.coverage(k))
         })
     }
 
     /// Contrasts of which nothing is measured yet; `of` says what 1 of each is in the units of the files, its size and
     /// its coverage.
-    fn untested(weights: Matrix, units: &Units, of: impl Fn(usize) -> (f64, f64, f64)) -> Self {
+    fn untested(
+        weights: Matrix,
+        units: &Units,
+        within: Option<Vec<f64>>,
+        of: impl Fn(usize) -> (f64, f64, f64),
+    ) -> Self {
         let d = weights.ncols();
         let (mut raw, mut sizes, mut findings) = (Vec::new(), Vec::new(), Vec::new());
-        for (unit, size, coverage) in (0..d).map(of) {
-            let typical = size * units.reward / unit;
-            findings.push(Finding { typical, coverage, trust: 0.5, ..Finding::default() });
+        for (k, (unit, size, coverage)) in (0..d).map(of).enumerate() {
+            let [typical, spread] = [Some(size), within.as_ref().map(|within| within[k])]
+                .map(|size| Some(size? * units.reward / unit));
+            let typical = typical.unwrap_or(0.0);
+            findings.push(Finding { typical, spread, coverage, trust: 0.5, ..Finding::default() });
             raw.push(unit);
             sizes.push(size);
         }
-        Self { weights, raw, sizes, findings, measured: vec![None; d], p_value: None, length: 0.0 }
+        Self { weights, raw, sizes, within, findings, measured: vec![None; d], p_value: None, length: 0.0 }
     }
 
     /// How many could be tested.
@@ -98,20 +130,32 @@ impl Family {
         self.measured.iter().flatten().count()
     }
 
-    /// A drift of this many standard deviations of the noise, in a typical reward.
-    fn drift(&self, k: usize, deviations: f64, noise: f64) -> f64 {
-        quotient(deviations * noise, self.sizes[k])
-    }
-
-    /// Prior standard deviation of the drift: τ = ½ noise / size.
-    fn prior(&self, k: usize, noise: f64) -> f64 {
+    /// Two prior standard deviations of a drift, of even odds: as large as what a feature does by the logs, and ½ noise
+    /// in a typical reward.
+    fn priors(&self, k: usize, scales: &Scales) -> [f64; 2] {
         // Without noise, a drift that matters is one that is seen at all.
-        self.drift(k, PRIOR, noise.max(1e-6))
+        let large = quotient(PRIOR * scales.noise.max(1e-6), self.sizes[k]);
+        let apart = self.within.as_ref().map_or(0.0, |within| within[k]);
+        [positive(quotient(scales.signal, positive(apart, self.sizes[k])), large), large]
     }
 
-    /// E[Δ²]; where nothing was measured, of even odds of no drift and of one from N(0, τ²).
-    pub(crate) fn square(&self, k: usize, noise: f64) -> f64 {
-        self.measured[k].map_or_else(|| 0.5 * self.prior(k, noise).powi(2), |measured| measured.square)
+    /// Drift that does not matter; infinite where it cannot change a choice.
+    fn margin(&self, k: usize, scales: &Scales) -> Option<f64> {
+        let (within, allowed) = (self.within.as_ref()?[k], scales.allowed?);
+        // What is left of a column that is the same for all actions is rounding.
+        Some(if within > 1e-9 * self.sizes[k] { allowed / within } else { f64::INFINITY })
+    }
+
+    /// The sizes that its drift may have.
+    fn sizes(&self, k: usize, scales: &Scales) -> [f64; 4] {
+        SIZES.map(|size| quotient(size * scales.noise.max(1e-6), self.sizes[k]))
+    }
+
+    /// E[Δ²], also where nothing was measured.
+    pub(crate) fn square(&self, k: usize, scales: &Scales) -> f64 {
+        let unmeasured =
+            || self.sizes(k, scales).iter().zip(SHARES).map(|(size, share)| size * size * share).sum();
+        self.measured[k].map_or_else(unmeasured, |measured| measured.square)
     }
 }
 
@@ -125,8 +169,6 @@ pub(crate) struct Comparison<'a> {
     /// Covariance of the logged ones.
     pub(crate) logged: Matrix,
     spread: Spread,
-    /// Rounds of the pilot, or rows, for each of its rows.
-    independent: f64,
 }
 
 impl<'a> Comparison<'a> {
@@ -141,7 +183,6 @@ impl<'a> Comparison<'a> {
         if logs.noise.is_none() || pilot.noise.is_none() || logs.rank() == 0 || pilot.rank() == 0 {
             return None;
         }
-        let independent = live.independent as f64 / pilot.rows;
         let columns: Vec<_> = families.iter().flat_map(|family| family.weights.column_iter()).collect();
         let spread = match live.rows {
             Some(rows) => {
@@ -161,12 +202,19 @@ impl<'a> Comparison<'a> {
         }
         let logged = &root * root.transpose();
         let difference = &pilot.estimate - &logs.estimate;
-        Some(Self { logs, pilot, difference, live, logged, spread, independent })
+        Some(Self { logs, pilot, difference, live, logged, spread })
     }
 
-    /// Tests a family whose first contrast was number `first` of all. `noise` is in the units of [`Units`].
-    pub(crate) fn test(&self, family: &mut Family, first: usize, options: &Options, noise: f64) {
-        let level = options.level;
+    /// Degrees of freedom of the live errors of the first `count` contrasts, on (harmonic) average.
+    pub(crate) fn freedom(&self, count: usize) -> f64 {
+        let known = self.spread.freedom.iter().take(count).filter(|freedom| **freedom >= 1.0);
+        let (sum, count) =
+            known.fold((0.0, 0.0), |(sum, count), freedom| (sum + freedom.recip(), count + 1.0));
+        if count > 0.0 { count / sum } else { 1.0 }
+    }
+
+    /// Tests a family whose first contrast was number `first` of all.
+    pub(crate) fn test(&self, family: &mut Family, first: usize, level: f64, scales: &Scales) {
         // What both sides decide, with an error that can be estimated.
         let testable = |k: &usize| {
             let contrast = family.weights.column(*k);
@@ -200,32 +248,38 @@ impl<'a> Comparison<'a> {
         let maximum = Maximum::of(&correlation, scores.as_slice(), level);
         let common = tail::normal(maximum.critical);
         let criticals = freedom.map(|freedom| tail::student_critical(common, freedom));
+        let expected = which.iter().enumerate().map(|(i, &k)| {
+            let score = if scales.decisive { scores[i] } else { 0.0 };
+            Expected::of(drifts[i], stderr[i], score, family.sizes(k, scales))
+        });
+        let squares = mean_squares(&expected.collect::<Vec<_>>());
         for (i, &k) in which.iter().enumerate() {
-            let (drift, stderr, critical, raw) = (drifts[i], stderr[i], criticals[i], family.raw[k]);
-            let width = critical * stderr;
-            // TOST: |Δ| + t_{1-α} se ≤ margin · noise / size.
-            let margin = family.drift(k, options.margin, noise);
+            let (drift, stderr, raw) = (drifts[i], stderr[i], family.raw[k]);
+            let width = criticals[i] * stderr;
+            // TOST: |Δ| + t_{1-α} se ≤ margin.
+            let margin = family.margin(k, scales).filter(|margin| *margin > 0.0);
             let one_sided = tail::student_critical((2.0 * level).min(1.0), freedom[i]);
-            let equivalent = drift.abs() + one_sided * stderr <= margin;
-            let (trust, square) = believe(drift, stderr, scores[i], family.prior(k, noise));
-            let live = live[(i, i)].max(0.0);
-            family.measured[k] = Some(Measured { drift, stderr, live, width, margin, critical, square });
+            let equivalent = margin.map(|margin| drift.abs() + one_sided * stderr <= margin);
+            let score = if scales.decisive { scores[i] } else { 0.0 };
+            let trust = trust(stderr, score, family.priors(k, scales));
+            let square = squares[i];
+            family.measured[k] = Some(Measured { drift, stderr, width, square });
             family.findings[k] = Finding {
                 drift: Some(drift * raw),
                 stderr: Some(stderr * raw),
                 interval: Some([(drift - width) * raw, (drift + width) * raw]),
-                p_value: Some(p_values[i]),
-                drifted: Some(maximum.adjusted[i] <= level),
-                equivalent: (margin > 0.0).then_some(equivalent),
-                trust,
+                p_value: scales.decisive.then_some(p_values[i]),
+                drifted: Some(scales.decisive && maximum.adjusted[i] <= level),
+                margin: margin.filter(|margin| margin.is_finite()).map(|margin| margin * raw),
+                equivalent: equivalent.map(|equivalent| scales.decisive && equivalent),
+                trust: if scales.decisive { trust } else { 0.5 },
+                mean_square: Some(square * raw * raw),
                 ..family.findings[k]
             };
         }
-        // All at once need more than one at a time: with skewed rewards of single rows, the full number rejects
-        // twice too often. Sums over the r rows of a round are less skewed, and keep 1 - 1/(2r) of it.
         let shares: f64 = freedom.iter().map(|freedom| freedom.recip()).sum();
-        let kept = 1.0 - 0.5 * self.independent.min(1.0);
-        family.p_value = wald(&correlation, &ratios, kept * freedom.len() as f64 / shares);
+        let freedom = freedom.len() as f64 / shares;
+        family.p_value = wald(&correlation, &ratios, freedom).filter(|_| scales.decisive);
         family.length = maximum.length_bound(&correlation, ratios.as_slice(), criticals.as_slice(), level);
     }
 }
@@ -235,21 +289,72 @@ fn ratio(drift: f64, stderr: f64) -> f64 {
     if drift == 0.0 { 0.0 } else { drift / stderr.max(1e-9 * drift.abs()) }
 }
 
-/// Probability of no drift from even odds, and E[Δ²] after the pilot.
-///
-/// ```text
-/// BF = √(1 + τ²/se²) exp(-z²/2 · τ²/(τ² + se²))      trust = BF / (1 + BF)
-/// E[Δ²] = (1 - trust) (m² + s²)     m = Δ τ²/(τ² + se²),  s² = τ² se²/(τ² + se²)
-/// ```
-fn believe(drift: f64, stderr: f64, score: f64, prior: f64) -> (f64, f64) {
-    if prior <= 0.0 {
-        return (0.5, 0.0);
-    }
+/// ln of how much more likely a score is under a drift from N(0, τ²) than without one, and τ²/(τ² + se²).
+fn evidence(stderr: f64, score: f64, prior: f64) -> (f64, f64) {
     let stderr = stderr.max(1e-9 * prior);
     let kept = prior.powi(2) / (prior.powi(2) + stderr.powi(2));
-    let log_odds = 0.5 * (prior / stderr).powi(2).ln_1p() - 0.5 * score * score * kept;
-    let trust = 1.0 / (1.0 + (-log_odds).exp());
-    (trust, (1.0 - trust) * ((drift * kept).powi(2) + kept * stderr.powi(2)))
+    (0.5 * score * score * kept - 0.5 * (prior / stderr).powi(2).ln_1p(), kept)
+}
+
+/// Probability of no drift from even odds. Under drift, Δ is N(0, τ²), with either τ as likely before.
+///
+/// ```text
+/// B = √(se²/(se² + τ²)) exp(z²/2 · τ²/(τ² + se²))      trust = 1 / (1 + mean of B)
+/// ```
+fn trust(stderr: f64, score: f64, priors: [f64; 2]) -> f64 {
+    if priors.iter().any(|&prior| prior <= 0.0) {
+        return 0.5;
+    }
+    let logs = priors.map(|prior| evidence(stderr, score, prior).0);
+    let most = logs[0].max(logs[1]);
+    let mean = f64::midpoint((logs[0] - most).exp(), (logs[1] - most).exp());
+    1.0 / (1.0 + (most + mean.ln()).exp())
+}
+
+/// What each size of a drift makes of its estimate: B, up to a factor, and E[Δ²].
+///
+/// ```text
+/// E[Δ²] = m² + s²      m = Δ τ²/(τ² + se²),  s² = τ² se²/(τ² + se²)
+/// ```
+struct Expected([(f64, f64); 4]);
+
+impl Expected {
+    fn of(drift: f64, stderr: f64, score: f64, sizes: [f64; 4]) -> Self {
+        if sizes.iter().any(|&size| size <= 0.0) {
+            return Self([(1.0, 0.0); 4]);
+        }
+        let parts = sizes.map(|size| {
+            let (log, kept) = evidence(stderr, score, size);
+            (log, (drift * kept).powi(2) + kept * stderr.powi(2))
+        });
+        let most = parts.iter().map(|part| part.0).fold(f64::NEG_INFINITY, f64::max);
+        Self(parts.map(|(log, square)| ((log - most).exp(), square)))
+    }
+
+    /// How likely each size is, for these shares.
+    fn weights(&self, shares: [f64; 4]) -> [f64; 4] {
+        let weights: [f64; 4] = std::array::from_fn(|size| shares[size] * self.0[size].0);
+        let total: f64 = weights.iter().sum();
+        weights.map(|weight| weight / total)
+    }
+}
+
+/// E[Δ²] of each drift after the pilot. Which sizes are frequent is learned from all of them (empirical Bayes, by
+/// expectation and maximisation): one drift among many makes others likely. Unlike trust it knows no drift that is
+/// exactly 0, so that it changes little from one pilot to the next.
+fn mean_squares(drifts: &[Expected]) -> Vec<f64> {
+    let mut shares = SHARES;
+    for _ in 0..30 {
+        let mut sums = SHARES.map(|share| SEEN * share);
+        for drift in drifts {
+            sums.iter_mut().zip(drift.weights(shares)).for_each(|(sum, weight)| *sum += weight);
+        }
+        shares = sums.map(|sum| sum / (SEEN + drifts.len() as f64));
+    }
+    let square = |drift: &Expected| {
+        drift.weights(shares).iter().zip(drift.0).map(|(weight, (_, square))| weight * square).sum()
+    };
+    drifts.iter().map(square).collect()
 }
 
 /// p-value of T² = Δᵀ Σ⁻¹ Δ, where Σ has ν degrees of freedom: T² (ν - m + 1) / (m ν) is F(m, ν - m + 1), as
@@ -276,19 +381,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn belief_by_hand() {
-        // τ = se = 1, z = 2: BF = √2 e⁻¹ = 0.52, trust = 0.342, m = 1, s² = ½.
-        let (trust, square) = believe(2.0, 1.0, 2.0, 1.0);
-        let odds = 2f64.sqrt() * (-1f64).exp();
-        assert!((trust - odds / (1.0 + odds)).abs() < 1e-12);
-        assert!((square - (1.0 - trust) * 1.5).abs() < 1e-12);
-        // A pilot that tells nothing leaves even odds and half of the prior square.
-        let (trust, square) = believe(3.0, 1e9, 0.0, 2.0);
-        assert!((trust - 0.5).abs() < 1e-9 && (square - 2.0).abs() < 1e-9);
-        let (trust, square) = believe(0.0, 0.0, 0.0, 1.0);
-        assert!(trust > 0.999 && square < 1e-3);
-        let (trust, _) = believe(1.0, 0.0, 38.0, 1.0);
-        assert!(trust < 1e-9);
+    fn trust_by_hand() {
+        // τ = se = 1, z = 2: B = e / √2 = 1.92, trust = 0.342.
+        let odds = 1f64.exp() / 2f64.sqrt();
+        assert!((trust(1.0, 2.0, [1.0; 2]) - 1.0 / (1.0 + odds)).abs() < 1e-12);
+        // Of two sizes each counts half: B = 1 for τ = 0, nearly.
+        assert!((trust(1.0, 2.0, [1.0, 1e-9]) - 1.0 / (1.0 + f64::midpoint(odds, 1.0))).abs() < 1e-9);
+        // A pilot that tells nothing leaves even odds.
+        assert!((trust(1e9, 0.0, [2.0; 2]) - 0.5).abs() < 1e-9);
+        assert!(trust(0.0, 0.0, [1.0; 2]) > 0.999 && trust(0.0, 38.0, [1.0; 2]) < 1e-9);
+    }
+
+    #[test]
+    fn mean_squares_by_hand() {
+        let one = |drift: f64, stderr: f64, score: f64, sizes| {
+            mean_squares(&[Expected::of(drift, stderr, score, sizes)])[0]
+        };
+        // τ = se = 1, Δ = 2: m = 1, s² = ½.
+        assert!((one(2.0, 1.0, 2.0, [1.0; 4]) - 1.5).abs() < 1e-12);
+        // A pilot that tells nothing leaves the prior, one that tells all the drift.
+        let prior: f64 = SHARES.iter().zip([1.0, 4.0, 9.0, 16.0]).map(|(share, square)| share * square).sum();
+        assert!((one(3.0, 1e9, 0.0, [1.0, 2.0, 3.0, 4.0]) - prior).abs() < 1e-6);
+        assert!((one(0.5, 1e-6, 38.0, [0.01, 0.1, 1.0, 10.0]) - 0.25).abs() < 1e-3);
+        assert!(one(0.0, 0.0, 0.0, [1.0; 4]) < 1e-9);
+        // Beside nine that moved, a small one is less likely to be nothing than beside nine that did not.
+        let beside = |score: f64| {
+            let drift = |score: f64| Expected::of(0.05 * score, 0.05, score, SIZES);
+            let all: Vec<Expected> =
+                std::iter::once(drift(1.0)).chain((0..9).map(|_| drift(score))).collect();
+            mean_squares(&all)[0]
+        };
+        assert!(beside(4.0) > 2.0 * beside(0.0), "{} {}", beside(4.0), beside(0.0));
     }
 
     #[test]

@@ -160,6 +160,14 @@ impl Fit {
         outside.norm_squared() <= OUTSIDE * divided.norm_squared()
     }
 
+    /// What of contrasts, as columns, the rows do not decide, for columns of size 1; of columns without a size all.
+    pub(crate) fn outside(&self, contrasts: &Matrix) -> Matrix {
+        let divided = Matrix::from_fn(contrasts.nrows(), contrasts.ncols(), |i, j| {
+            contrasts[(i, j)] / positive(self.sizes[i], 1.0)
+        });
+        &divided - &self.span * self.span.tr_mul(&divided)
+    }
+
     /// Rows of column j alone that would tell as much: n_j = 1 / ([A⁺]_jj h_j) with h_j = A_jj / n.
     pub(crate) fn coverage(&self, j: usize) -> f64 {
         if self.sizes[j] == 0.0 || self.span.row(j).norm_squared() < MOSTLY {

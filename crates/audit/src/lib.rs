@@ -8,12 +8,13 @@
 //! | word | what it is |
 //! |---|---|
 //! | feature | a column, and its coefficient |
-//! | direction | an eigenvector of the logs' Gram matrix |
+//! | direction | an eigenvector of the logs' Gram matrix, for columns of size 1 |
 //! | contrast | a linear combination of coefficients that is tested: a feature's or a direction's |
 //! | coverage | the rows that would tell as much about a feature, or along a direction, as the logs do |
 //! | drift | live coefficient minus logged one |
 //! | trust | probability that the logged coefficient still holds |
 //! | standing | what the pilot says about a feature or a direction, in a word |
+//! | cost | what playing what the logs recommend loses, a round |
 //! | worth | the live rounds that would teach as much as the logs do |
 //!
 //! ```
@@ -26,8 +27,8 @@
 //! }
 //! let names = ["price".to_owned()];
 //! let found = audit(&logs, &names, 1.0, None, &Options::default())?;
-//! assert_eq!(found.verdict.usable, Use::Some);
-//! assert!(page(&found, "logs.tn")?.contains("price"));
+//! assert_eq!(found.verdict.usable, Use::Unclear);
+//! assert!(page(&found, "logs.tn", None)?.contains("price"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -41,8 +42,10 @@ mod drift;
 mod fit;
 mod live;
 mod maximum;
+mod next;
 mod page;
 mod pair;
+mod ranking;
 mod robust;
 mod spectrum;
 mod standing;
@@ -60,9 +63,10 @@ type Vector = nalgebra::DVector<f64>;
 pub use audit::audit;
 pub use certificate_file::{NotACertificate, certificate_from_toml, certificate_toml, square_matrix};
 pub use directions::directions_figure;
+pub use next::{Step, next_steps};
 pub use page::page;
 pub use standing::Standing;
 pub use view::{
-    Audit, Bounds, CertificateView, Direction, Feature, Finding, Options, Pair, PairEstimate, Pilot,
+    Audit, Bounds, CertificateView, Cost, Direction, Feature, Finding, Options, Pair, PairEstimate, Pilot,
     PilotView, Use, Verdict, Worth,
 };

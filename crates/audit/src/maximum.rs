@@ -107,7 +107,7 @@ fn for_each_draw(correlation: &Matrix, mut take: impl FnMut(&[f64])) {
 }
 
 /// R with R Rᵀ = the correlation, which may be singular.
-fn root(correlation: &Matrix) -> Matrix {
+pub(crate) fn root(correlation: &Matrix) -> Matrix {
     if let Some(factor) = correlation.clone().cholesky() {
         return factor.unpack();
     }

@@ -2,8 +2,10 @@
 
 use truenorth_report::{Block, Error, Page, Section, Tile, Tone};
 
+use crate::next::next_steps;
 use crate::view::{Audit, PilotView, Use};
 
+mod cost;
 mod coverage;
 mod method;
 mod pair;
@@ -19,16 +21,20 @@ const ROWS: usize = 40;
 /// Figures take numbers up to here.
 const LARGEST: f64 = 1e90;
 
-/// The audit of `source` as HTML: verdict, advice, trust, coverage, worth and method.
+/// The audit of the summary `source` as HTML, tested by the rows in `live`: verdict, advice, trust, cost, coverage, worth,
+/// the paper's bounds, method, and what to do next.
 ///
 /// Numbers that are missing or not finite are left out; the page needs no network.
-pub fn page(audit: &Audit, source: &str) -> Result<String, Error> {
+pub fn page(audit: &Audit, source: &str, live: Option<&str>) -> Result<String, Error> {
     let audit = &named(audit);
     let mut sections = vec![verdict(audit)];
     if !audit.advice.is_empty() {
         sections.push(section("What to do", vec![Block::List(audit.advice.clone())]));
     }
     sections.push(section("Trust by feature", trust::features(audit)?));
+    if let Some(cost) = &audit.cost {
+        sections.push(section("What following the logs would cost", cost::blocks(cost, audit)));
+    }
     sections.push(section("Coverage", coverage::blocks(audit)?));
     if audit.pilot.is_some() && audit.directions.len() > 1 {
         sections.push(section("Trust by direction", trust::directions(audit)?));
@@ -37,7 +43,13 @@ pub fn page(audit: &Audit, source: &str) -> Result<String, Error> {
         sections.push(section("The two directions that matter most", pair::blocks(pair, audit)?));
     }
     sections.push(section("What the logs are worth", worth::blocks(audit)?));
+    if let Some(bounds) = &audit.bounds {
+        sections.push(section("Bounds of the paper", worth::promise(bounds)));
+    }
     sections.push(section("How this was computed", method::blocks(audit)));
+    let steps = next_steps(audit, source, live).into_iter();
+    let steps = steps.flat_map(|step| [paragraph(step.why), Block::Code(step.command)]);
+    sections.push(section("What to do next", steps.collect()));
     Ok(Page { title: format!("Audit of {source}"), sections }.html())
 }
 
@@ -76,6 +88,7 @@ fn verdict(audit: &Audit) -> Section {
         Use::All => (Tone::Good, "USE ALL"),
         Use::Some => (Tone::Mixed, "USE SOME"),
         Use::None => (Tone::Bad, "DO NOT USE"),
+        Use::Unclear => (Tone::Plain, "UNCLEAR"),
     };
     let callout = Block::Callout { tone, word: word.to_owned(), text: audit.verdict.sentence.clone() };
     let mut live = ("none".to_owned(), "drift is assumed, not measured".to_owned());

@@ -3,7 +3,7 @@
 use crate::{Matrix, Vector};
 
 use crate::drift::{Comparison, Family};
-use crate::fit::Fit;
+use crate::fit::{Fit, Units, length};
 use crate::spectrum::Spectrum;
 use crate::view::{CertificateView, Pair, PairEstimate};
 
@@ -35,7 +35,7 @@ pub(crate) fn known_least(
     family: &Family,
     spectrum: &Spectrum,
     logs: &Fit,
-    certificate: &CertificateView,
+    (units, certificate): (&Units, &CertificateView),
 ) -> Option<Pair> {
     logs.noise?;
     let covered =
@@ -52,7 +52,12 @@ pub(crate) fn known_least(
         names: which.map(name),
         logs: estimate(family, which, &logs.estimate, &covariance),
         live: None,
-        budgets: [certificate.rho; 2],
+        budgets: which.map(|k| {
+            // ρ √(cᵀc) for the contrast c of raw coefficients, of an M that is the identity.
+            let raw: Vec<f64> =
+                (0..names.len()).map(|j| spectrum.vectors[(j, k)] * units.reward / units.raw(j)).collect();
+            certificate.rho * length(&raw)
+        }),
     }
     .finite()
 }

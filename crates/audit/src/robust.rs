@@ -48,14 +48,11 @@ impl Spread {
         }
         let covariance = Matrix::zeros(fit.rank(), fit.rank());
         let mut spread = Self { covariance, alone: Vec::new(), freedom: Vec::new() };
-        // Σ ω and Σ ω² for each contrast.
-        let mut sums = vec![(0.0, 0.0); contrasts.ncols()];
-        let mut add = |omegas: Matrix| {
-            for ((first, second), column) in sums.iter_mut().zip(omegas.column_iter()) {
-                for omega in column.iter() {
-                    *first += omega;
-                    *second += omega * omega;
-                }
+        let mut sums = vec![Sums::default(); contrasts.ncols()];
+        let mut add = |(omegas, moved): (Matrix, Matrix)| {
+            for ((sums, omegas), moved) in sums.iter_mut().zip(omegas.column_iter()).zip(moved.column_iter())
+            {
+                omegas.iter().zip(moved.iter()).for_each(|(omega, moved)| sums.add(*omega, moved * moved));
             }
         };
         let mut order: Vec<usize> = (0..rows.rewards.len()).collect();
@@ -76,10 +73,7 @@ impl Spread {
                 add(spread.rows(z, &errors, &contrasts));
             }
         }
-        // Few clusters may carry a contrast: (Σ ω)² / Σ ω² of them, one of which the mean takes up, as in Bell
-        // and McCaffrey. ω_c is the variance of contrast · u_c if errors are equal and independent.
-        let freedom = |(first, second)| (quotient(first * first, second) - 1.0).clamp(0.0, most.max(0.0));
-        spread.freedom = sums.into_iter().map(freedom).collect();
+        spread.freedom = sums.iter().map(|sums| sums.freedom(most.max(0.0))).collect();
         spread
     }
 
@@ -89,9 +83,9 @@ impl Spread {
         share > 0.01 * contrast.norm_squared()
     }
 
-    /// Rows that are clusters of their own: u = z e / (1 - h) with h = zᵀz. Returns ω = (cᵀz)² / (1 - h) of each
-    /// row and contrast, which have length 1.
-    fn rows(&mut self, mut z: Matrix, errors: &Vector, contrasts: &Matrix) -> Matrix {
+    /// Rows that are clusters of their own: u = z e / (1 - h) with h = zᵀz. Returns ω = (cᵀz)² / (1 - h) and cᵀu of
+    /// each row and contrast, which have length 1.
+    fn rows(&mut self, mut z: Matrix, errors: &Vector, contrasts: &Matrix) -> (Matrix, Matrix) {
         let mut projected = &z * contrasts;
         for i in 0..z.nrows() {
             let slack = 1.0 - z.row(i).norm_squared();
@@ -106,11 +100,11 @@ impl Spread {
             z.row_mut(i).scale_mut(factor);
         }
         self.covariance.gemm_tr(1.0, &z, &z, 1.0);
-        projected.map(|entry| entry * entry)
+        (projected.map(|entry| entry * entry), z * contrasts)
     }
 
-    /// Rows of one round. Returns ω of each contrast.
-    fn cluster(&mut self, z: &Matrix, errors: &Vector, contrasts: &Matrix) -> Matrix {
+    /// Rows of one round. Returns ω and cᵀu of each contrast.
+    fn cluster(&mut self, z: &Matrix, errors: &Vector, contrasts: &Matrix) -> (Matrix, Matrix) {
         let (n, k) = z.shape();
         // The small one of two equal forms: (I - ZZᵀ)⁻¹ on rows, or (I - ZᵀZ)⁻¹ on coefficients.
         let by_rows = n <= k;
@@ -146,10 +140,41 @@ impl Spread {
         let u = if by_rows { z.tr_mul(&solved) } else { solved };
         self.covariance.ger(1.0, &u, &u, 1.0);
         // ω = cᵀZᵀ(I - ZZᵀ)⁻¹Zc = cᵀ(I - ZᵀZ)⁻¹c - 1 for a c of length 1.
-        Matrix::from_fn(1, halves.ncols(), |_, j| {
+        let omegas = Matrix::from_fn(1, halves.ncols(), |_, j| {
             let squares = halves.column(j).norm_squared();
             if by_rows { squares } else { (squares - 1.0).max(0.0) }
-        })
+        });
+        let moved = u.tr_mul(contrasts);
+        (omegas, Matrix::from_row_slice(1, moved.len(), moved.as_slice()))
+    }
+}
+
+/// Sums over the clusters for one contrast, whose variance is Σ (cᵀu)².
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    omega: f64,
+    omega_squared: f64,
+    square: f64,
+    square_squared: f64,
+}
+
+impl Sums {
+    fn add(&mut self, omega: f64, square: f64) {
+        self.omega += omega;
+        self.omega_squared += omega * omega;
+        self.square += square;
+        self.square_squared += square * square;
+    }
+
+    /// Degrees of freedom, the smaller of two numbers of clusters. Few of them may carry the contrast by their
+    /// features: (Σ ω)² / Σ ω² of them, one of which the mean takes up, as in Bell and McCaffrey; ω is the variance
+    /// of cᵀu if errors are equal and independent. And few may carry it by their rewards: of a hundred rows with two
+    /// clicks, (Σ (cᵀu)²)² / Σ (cᵀu)⁴ are about two.
+    fn freedom(&self, most: f64) -> f64 {
+        let by_features = quotient(self.omega * self.omega, self.omega_squared) - 1.0;
+        let by_rewards =
+            if self.square > 0.0 { self.square * self.square / self.square_squared } else { f64::INFINITY };
+        by_features.min(by_rewards).clamp(0.0, most)
     }
 }
 

@@ -2,21 +2,21 @@
 
 use crate::view::Finding;
 
-/// Trust from which a coefficient that was not found to drift is taken to hold: more likely than not.
-const LIKELY: f64 = 0.5;
+/// Trust from which a coefficient is taken to hold.
+const SURE: f64 = 0.8;
 
 /// What the pilot says, the most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// A drift that is real, and may matter.
     Drifted,
-    /// A real drift that is shown not to matter.
-    Slight,
-    /// No drift was found, but that says little.
-    Undecided,
+    /// A real drift that is shown not to matter to choices.
+    Harmless,
+    /// Neither drift is shown, nor that there is none that matters.
+    Unclear,
     /// The pilot cannot tell.
     Untested,
-    /// No drift was found, and it is small or unlikely.
+    /// Drift is shown to be too small to matter, or unlikely.
     Holds,
 }
 
@@ -25,8 +25,8 @@ impl Standing {
     pub fn word(self) -> &'static str {
         match self {
             Self::Drifted => "drifted",
-            Self::Slight => "drifted a little",
-            Self::Undecided => "undecided",
+            Self::Harmless => "drifted, harmless",
+            Self::Unclear => "unclear",
             Self::Untested => "not tested",
             Self::Holds => "holds",
         }
@@ -38,11 +38,11 @@ impl Finding {
     pub fn standing(&self) -> Standing {
         match (self.drifted, self.equivalent) {
             (None, _) => Standing::Untested,
-            (Some(true), Some(true)) => Standing::Slight,
+            (Some(true), Some(true)) => Standing::Harmless,
             (Some(true), _) => Standing::Drifted,
             (Some(false), Some(true)) => Standing::Holds,
-            (Some(false), _) if self.trust >= LIKELY => Standing::Holds,
-            (Some(false), _) => Standing::Undecided,
+            (Some(false), _) if self.trust >= SURE => Standing::Holds,
+            (Some(false), _) => Standing::Unclear,
         }
     }
 }

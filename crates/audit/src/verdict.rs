@@ -1,16 +1,57 @@
 //! The answer in a sentence.
 
-use crate::standing::Standing::{self, Drifted, Holds, Slight, Undecided, Untested};
-use crate::view::{Audit, PilotView, Use, Verdict};
+use crate::live::Outcomes;
+use crate::standing::Standing::{self, Drifted, Harmless, Holds, Unclear, Untested};
+use crate::view::{Audit, Cost, Feature, PilotView, Use, Verdict};
 use crate::words::{about, list, many, number};
 
-/// The verdict of an audit that has all its numbers.
-pub(crate) fn verdict(audit: &Audit) -> Verdict {
-    let tested = audit.features.len() - names(audit, &[Untested]).len();
-    let (usable, sentence) = match &audit.pilot {
-        _ if audit.rows == 0 => (Use::None, "Use none of the logs: they have no rows.".to_owned()),
-        Some(pilot) if tested > 0 => measured(audit, pilot, tested),
-        pilot => (Use::Some, unmeasured(audit, pilot.as_ref())),
+/// What an audit that has all its numbers shows; nothing without rewards enough.
+pub(crate) fn usable(audit: &Audit, enough: bool) -> Use {
+    let count = |standing: Standing| names(audit, &[standing]).len();
+    let (d, untested) = (audit.features.len(), count(Untested));
+    let Some(pilot) = audit.pilot.as_ref().filter(|_| enough && untested < d) else {
+        return if audit.rows == 0 { Use::None } else { Use::Unclear };
+    };
+    let drifted = count(Drifted) + count(Harmless);
+    let worthless = audit.worth_rounds < 0.01 * audit.worth.unbiased && 2 * drifted >= d;
+    let together = pilot.p_value.is_some_and(|p| p <= audit.level);
+    let small = audit.cost.as_ref().is_some_and(Cost::is_small);
+    // Of features that are the same for all actions of a round nothing has to be shown.
+    let matters = |feature: &&Feature| {
+        feature.finding.spread.is_none_or(|spread| spread > 1e-9 * feature.finding.typical)
+    };
+    let mattering: Vec<&Feature> = audit.features.iter().filter(matters).collect();
+    let held = mattering.iter().filter(|feature| feature.finding.standing() == Holds).count();
+    // Drift that changes no choice leaves the logs useful.
+    let misleading = (count(Drifted) == d - untested || worthless) && !small;
+    if audit.rows == 0 || misleading || worse_than_chance(audit) {
+        Use::None
+    } else if drifted > 0 || together {
+        Use::Some
+    } else if (small || count(Unclear) == 0) && untested == 0 {
+        Use::All
+    } else if small || 2 * held >= mattering.len() && held > 0 {
+        Use::Some
+    } else {
+        Use::Unclear
+    }
+}
+
+/// Whether the logs' choice is shown to earn less than choosing at random.
+fn worse_than_chance(audit: &Audit) -> bool {
+    let shown = |cost: &Cost| {
+        cost.advantage + crate::tail::normal_critical(audit.level) * cost.advantage_stderr < 0.0
+    };
+    audit.cost.as_ref().is_some_and(shown)
+}
+
+/// The verdict; `few` are outcomes that are too few to tell anything.
+pub(crate) fn verdict(audit: &Audit, usable: Use, few: Option<Outcomes>) -> Verdict {
+    let tested = audit.features.iter().any(|feature| feature.finding.drifted.is_some());
+    let sentence = match &audit.pilot {
+        _ if audit.rows == 0 => "Use none of the logs: they have no rows.".to_owned(),
+        Some(pilot) if tested => measured(audit, pilot, usable, few),
+        pilot => unmeasured(audit, pilot.as_ref()),
     };
     Verdict { usable, sentence }
 }
@@ -21,64 +62,104 @@ fn names<'a>(audit: &'a Audit, standings: &[Standing]) -> Vec<&'a str> {
     features.map(|feature| feature.name.as_str()).collect()
 }
 
-fn measured(audit: &Audit, pilot: &PilotView, tested: usize) -> (Use, String) {
-    let [large, drifted, held, open] = [&[Drifted][..], &[Drifted, Slight], &[Holds], &[Undecided, Untested]]
-        .map(|these| names(audit, these));
-    let d = audit.features.len();
+fn measured(audit: &Audit, pilot: &PilotView, usable: Use, few: Option<Outcomes>) -> String {
+    let [drifted, held, open] =
+        [&[Drifted, Harmless][..], &[Holds], &[Unclear, Untested]].map(|these| names(audit, these));
+    let (d, count, seen) = (audit.features.len(), drifted.len(), seen(pilot));
     let features = many(d as u64, "feature");
-    let after = audit.worth.after_pilot.unwrap_or(0.0);
-    let worthless = after < 0.01 * audit.worth.unbiased && 2 * drifted.len() >= d;
-    let seen = seen(pilot);
-    // A drift that is real but small leaves the logs useful.
-    let count = drifted.len();
-    let (usable, reason) = if large.len() == tested || worthless {
-        let all = if count == d { "all".to_owned() } else { count.to_string() };
-        (Use::None, format!("{all} of {features} have drifted in {seen} ({})", list(&drifted)))
+    let reason = if let Some(few) = few {
+        too_few(few, pilot)
     } else if count > 0 {
+        let all = if count == d { "all".to_owned() } else { count.to_string() };
         let have = if count == 1 { "has" } else { "have" };
-        (Use::Some, format!("{count} of {features} {have} drifted in {seen} ({})", list(&drifted)))
+        format!("{all} of {features} {have} drifted in {seen} ({})", list(&drifted))
     } else if pilot.p_value.is_some_and(|p| p <= audit.level) {
         let along = audit.directions.iter().filter(|direction| direction.finding.drifted == Some(true));
         let most = match along.count() {
             0 => String::new(),
             along => format!(", most in {}", many(along as u64, "combination")),
         };
-        let alone = format!("no single one of the {features} shows drift in {seen}");
-        (Use::Some, format!("{alone}, but all of them together do{most}"))
+        format!("no single one of the {features} shows drift in {seen}, but all of them together do{most}")
+    } else if usable == Use::Unclear {
+        format!("{seen} show neither that they hold nor that they have drifted")
     } else {
-        let none = format!("none of the {features} shows drift in {seen}");
-        if 2 * held.len() < d {
-            (Use::Some, none + ", but most of them cannot be decided yet")
-        } else {
-            (Use::All, format!("{none}; {}", power(audit)))
-        }
+        format!("none of the {features} shows drift in {seen}")
     };
-    let (word, held) = match usable {
-        Use::All => ("all", Vec::new()),
-        Use::Some => ("some", held),
-        Use::None => ("none", held),
-    };
-    let hold = if held.len() == 1 { "holds" } else { "hold" };
-    let holding = if held.is_empty() { String::new() } else { format!("; {} still {hold}", list(&held)) };
-    let open = if open.is_empty() { String::new() } else { format!("; undecided: {}", list(&open)) };
-    let worth = format!("the logs are worth about {} live rounds", about(after));
-    (usable, format!("Use {word} of the logs: {reason}{holding}{open}; {worth}."))
+    let mut parts = vec![match usable {
+        Use::All => format!("Use all of the logs: {reason}"),
+        Use::Some => format!("Use some of the logs: {reason}"),
+        Use::None => format!("Use none of the logs: {reason}"),
+        Use::Unclear => format!("Unclear: {reason}"),
+    }];
+    if usable != Use::All && !held.is_empty() {
+        parts.push(format!("{} still {}", list(&held), if held.len() == 1 { "holds" } else { "hold" }));
+    }
+    if !open.is_empty() && matches!(usable, Use::Some | Use::None) {
+        parts.push(format!("unclear: {}", list(&open)));
+    }
+    if few.is_none() {
+        parts.extend(audit.cost.as_ref().map(cost));
+    }
+    if usable == Use::Unclear {
+        parts.extend(settled(pilot, few.is_some()));
+    } else {
+        parts.push(format!("the logs are worth about {} live rounds", about(audit.worth_rounds)));
+    }
+    parts.join("; ") + "."
 }
 
-/// How much "no drift" says: shown to be small, or merely not shown to differ.
-fn power(audit: &Audit) -> String {
-    let tested = audit.features.iter().filter(|feature| feature.finding.drifted.is_some());
-    let small = tested.clone().filter(|feature| feature.finding.equivalent == Some(true)).count();
-    let are = |count: usize| if count == 1 { "is" } else { "are" };
-    match (small, tested.count() - small) {
-        (small, 0) => format!("all {small} tested are shown to be within the margin"),
-        (0, _) => {
-            "but the live data are too few to show for any that its drift is within the margin".to_owned()
-        }
-        (small, other) => format!(
-            "{small} of them {} shown to be within the margin, the other {other} {} only not shown to differ",
-            are(small),
-            are(other)
+/// What following the logs would cost, and whether that is shown not to matter.
+fn cost(cost: &Cost) -> String {
+    let (shown, per) = amounts(cost);
+    let [estimate, stderr, high, margin, advantage] =
+        [cost.estimate, cost.stderr, cost.interval[1], cost.margin, -cost.advantage].map(&shown);
+    let beside = if cost.is_small() {
+        format!(", at most {high}, where {margin} does not matter")
+    } else if cost.advantage < -2.0 * cost.advantage_stderr {
+        format!(", {advantage} more than choosing at random")
+    } else {
+        String::new()
+    };
+    format!("playing what they recommend would cost {estimate} ± {stderr} {per}{beside}")
+}
+
+/// How an amount of reward is written, and what of: clicks in 100 rounds, or reward a round.
+pub(crate) fn amounts(cost: &Cost) -> (impl Fn(f64) -> String, &'static str) {
+    let (factor, per) = if cost.clicks { (100.0, "clicks in 100") } else { (1.0, "of reward a round") };
+    (move |amount: f64| number(factor * amount), per)
+}
+
+fn too_few(few: Outcomes, pilot: &PilotView) -> String {
+    let (one, several) = if few.clicks {
+        ("click", "clicks")
+    } else {
+        ("reward other than the usual one", "rewards other than the usual one")
+    };
+    let counted = |count: f64| match count.round() {
+        none if none < 1.0 => format!("not a single {one}"),
+        single if single < 2.0 => format!("1 {one}"),
+        count => format!("{count} {several}"),
+    };
+    let scarce = match few.logged {
+        Some(logged) if logged < 10.0 => format!("the logs have {}", counted(logged)),
+        _ => format!("{} have {}", seen(pilot), counted(few.live.unwrap_or(0) as f64)),
+    };
+    scarce + ", and fewer than 10 tell nothing"
+}
+
+/// How many more live rows would settle it, or at least let anything be told.
+fn settled(pilot: &PilotView, few: bool) -> Option<String> {
+    let more = pilot.settled_by.map(|rows| about((rows - pilot.rows as f64).max(1.0)));
+    match (more, few) {
+        (Some(more), true) => Some(format!("it takes about {more} more live rows like these to have enough of them")),
+        (None, true) => None,
+        (Some(more), false) => Some(format!(
+            "about {more} more live rows would settle it: if the logs hold, 8 of 10 audits would show that then"
+        )),
+        (None, false) => Some(
+            "no number of live rows would show that they hold: the logs are too uncertain themselves, or which \
+             action is chosen makes too little difference"
+                .to_owned(),
         ),
     }
 }
@@ -89,12 +170,12 @@ fn unmeasured(audit: &Audit, pilot: Option<&PilotView>) -> String {
         format!(" (least of all {name}, as {} rows would)", about(coverage))
     });
     let hint = match pilot {
-        None => "bring a pilot, a little live data, to find out".to_owned(),
+        None => "nothing live has tested them".to_owned(),
         Some(pilot) => format!("the pilot's {} are too few to tell", many(pilot.rows, "row")),
     };
     format!(
-        "Use some of the logs, with care: their {} cover {}{least} and are worth about {} live rounds if nothing has \
-         drifted, but {} under a drift of {}; {hint}.",
+        "Unclear: {hint}; the logs' {} cover {}{least} and are worth about {} live rounds if nothing has drifted, but \
+         {} under a drift of {}.",
         many(audit.rows, "row"),
         many(audit.features.len() as u64, "feature"),
         about(audit.worth.unbiased),

@@ -27,17 +27,16 @@ pub enum Pilot {
 pub struct Options {
     /// Probability of a false alarm over all features together.
     pub level: f64,
-    /// Drift that does not matter: how much it may move a typical reward, in standard deviations of the noise.
+    /// What playing what the logs recommend may cost without mattering, as a share of what choosing well earns over
+    /// choosing at random.
     pub margin: f64,
     /// Length of the drift to assume where none is measured, in the units of the columns; by default 0.3 times
     /// the length of the logs' coefficients.
     pub drift: Option<f64>,
-    /// Rounds that will be played, for the bounds.
+    /// Rounds that will be played, for the worth and the bounds.
     pub horizon: u64,
-    /// Actions a round, for the bounds.
+    /// Actions a round, for the bounds, and for the cost where the pilot has no rounds.
     pub actions: usize,
-    /// C_SL of the online fallback, which the paper leaves open.
-    pub constant: f64,
 }
 
 impl Options {
@@ -51,7 +50,7 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { level: 0.05, margin: 0.2, drift: None, horizon: 20_000, actions: 5, constant: 1.0 }
+        Self { level: 0.05, margin: 0.2, drift: None, horizon: 20_000, actions: 5 }
     }
 }
 
@@ -82,10 +81,12 @@ pub struct Audit {
     pub scale: f64,
     /// False alarms over all features together.
     pub level: f64,
-    /// The drift that does not matter, in standard deviations of the noise.
+    /// The cost that does not matter, as a share of what choosing well earns over choosing at random.
     pub margin: f64,
     /// About the live data.
     pub pilot: Option<PilotView>,
+    /// What playing what the logs recommend would cost; none where the pilot has no rows to choose between.
+    pub cost: Option<Cost>,
     /// The worth under different assumptions.
     pub worth: Worth,
     /// The paper's bounds.
@@ -100,7 +101,7 @@ pub struct Audit {
 /// Whether to use the logs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// All features, some of them, or none.
+    /// All features, some of them, none, or unclear.
     #[serde(rename = "use")]
     pub usable: Use,
     /// The verdict in a sentence.
@@ -111,12 +112,14 @@ pub struct Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Use {
-    /// No feature shows drift.
+    /// The logs are shown to hold.
     All,
-    /// Some do, or nothing has tested them.
+    /// Something has drifted, or only some features are shown to hold.
     Some,
-    /// The logs say nothing about live rewards.
+    /// The logs mislead.
     None,
+    /// Neither is shown.
+    Unclear,
 }
 
 /// One column.
@@ -134,7 +137,8 @@ pub struct Feature {
 /// One eigen-direction of the logs' Gram matrix.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Direction {
-    /// Unit vector over the features.
+    /// Unit vector over the features, each in units of its root mean square. Drifts along it are what a typical step
+    /// does to a reward.
     pub weights: Vec<f64>,
     /// What is known about it.
     #[serde(flatten)]
@@ -147,9 +151,9 @@ pub struct Finding {
     /// Root mean square of the column, or of the rows along the direction, in the pilot if there is one: a drift
     /// times this is what it does to a typical reward.
     pub typical: f64,
-    /// What the logs know. Of a feature: the number of rows of typical size of this feature alone that would tell as
-    /// much. Of a direction: the same for rows of evenly spread features; more than there are where the logs look
-    /// most.
+    /// What the logs know. Of a feature: the number of rows of this feature alone, of its typical size in the logs, that
+    /// would tell as much. Of a direction: the same for rows of evenly spread features; more than there are where the
+    /// logs look most.
     pub coverage: f64,
     /// Live coefficient minus logged one; none without a pilot, or where the pilot cannot tell.
     pub drift: Option<f64>,
@@ -161,10 +165,18 @@ pub struct Finding {
     pub p_value: Option<f64>,
     /// The drift is real: false alarms over all features together, or all directions, have the stated level.
     pub drifted: Option<bool>,
-    /// The drift is shown to be smaller than the margin.
+    /// Spread of the column, or of the rows along the direction, among the actions of a round: a drift times this is
+    /// what it does to their differences. None without rounds.
+    pub spread: Option<f64>,
+    /// Drift that does not matter, even if all others are as large: what it does to choices costs too little. None
+    /// where that cannot be told, or where no drift of it can change a choice.
+    pub margin: Option<f64>,
+    /// The drift is shown to be smaller than that.
     pub equivalent: Option<bool>,
     /// Probability that the logged coefficient still holds, from even odds before the pilot.
     pub trust: f64,
+    /// The squared drift that is to be expected after the pilot, which the worth is made from.
+    pub mean_square: Option<f64>,
 }
 
 /// ‖drift‖ in the matrix is at most rho.
@@ -187,6 +199,45 @@ pub struct PilotView {
     pub noise: f64,
     /// p-value of no drift at all (Wald).
     pub p_value: Option<f64>,
+    /// Rewards to learn from: those other than the most frequent one if that is more than half of them, else all; none
+    /// of a summary.
+    pub outcomes: Option<u64>,
+    /// Live rows in all that would settle an unclear verdict in 8 of 10 audits, if the logs hold.
+    pub settled_by: Option<f64>,
+}
+
+/// What playing what the logs recommend would cost, a round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Cost {
+    /// In units of the reward.
+    pub estimate: f64,
+    /// Its standard error.
+    pub stderr: f64,
+    /// Its interval at the stated level.
+    pub interval: [f64; 2],
+    /// What choosing well earns over choosing at random.
+    pub gain: f64,
+    /// A cost that does not matter.
+    pub margin: f64,
+    /// What the logs' choice earns over choosing at random.
+    pub advantage: f64,
+    /// Its standard error.
+    pub advantage_stderr: f64,
+    /// Rounds that were looked at.
+    pub rounds: u64,
+    /// Actions in each, on average.
+    pub actions: f64,
+    /// Whether these are the pilot's rounds, and not made of its rows.
+    pub given: bool,
+    /// Whether rewards are 0 or 1.
+    pub clicks: bool,
+}
+
+impl Cost {
+    /// Whether the cost is shown not to matter.
+    pub fn is_small(&self) -> bool {
+        self.margin > 0.0 && self.interval[1] <= self.margin
+    }
 }
 
 /// What the logs are worth in live rounds.
@@ -211,9 +262,9 @@ pub struct Bounds {
     pub actions: usize,
     /// Theorem 2, with the logs and the certificate.
     pub with_logs: f64,
-    /// The online fallback.
+    /// The same for live data alone (Corollary 4).
     pub without_logs: f64,
-    /// Whether the better-regime condition of Corollary 1 holds.
+    /// Whether the first is at most the second: Corollary 1 at its worst.
     pub logs_pay: bool,
 }
 

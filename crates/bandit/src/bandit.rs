@@ -4,13 +4,16 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use truenorth::{Branch, Fit, Fitted, Observation, Policy, RidgeStatistic, Row, Settings};
+use truenorth::{Fit, Fitted, Observation, Policy, RidgeStatistic, Row, Settings};
 use truenorth_features::{Encoder, Event, Feature, Joining, Recipe};
+use truenorth_monitor::Monitor;
 
+use crate::choose::Choice;
 use crate::error::{Error, Result, shown};
-use crate::ledger::{Fate, Found, Ledger, Made, Open};
+use crate::ledger::{Fate, Found, Ledger};
 use crate::parts::{Limits, Parts, check_names};
-use crate::round::{Hash, Round, check_action, is_usable, spread, width};
+use crate::round::{Round, check_action, is_usable, spread, width};
+use crate::watch::Watch;
 
 /// How long the id of a decision may be, in bytes.
 const LONGEST_ID: usize = 200;
@@ -18,36 +21,6 @@ const LONGEST_ID: usize = 200;
 const DENSE: usize = 300;
 /// The same for the name of a feature that joins.
 const LONGEST_NAME: usize = 1000;
-
-/// A decision, as it is answered.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Choice {
-    /// Hand this back with the reward.
-    pub decision_id: String,
-    /// The id of the chosen action.
-    pub action: String,
-    /// Its place among the actions of the event, from 0.
-    #[serde(skip)]
-    pub index: usize,
-    /// Probability with which it was chosen: 1 but for policies with a dice.
-    pub probability: f64,
-    /// Its estimated reward, without what all rewards have in common.
-    pub mean: f64,
-    /// Lower end of its interval.
-    pub lcb: f64,
-    /// Upper end of its interval.
-    pub ucb: f64,
-    /// What set that end: live data alone, or the logs as well.
-    pub branch: Branch,
-}
-
-impl Choice {
-    pub(crate) fn new(decision_id: String, made: &Made) -> Self {
-        let Made { action, index, probability, mean, lcb, ucb, branch, .. } = made.clone();
-        Self { decision_id, action, index, probability, mean, lcb, ucb, branch }
-    }
-}
 
 /// What became of an event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -83,6 +56,8 @@ pub struct Bandit {
     pub(crate) rows: u64,
     /// Sum of the rewards of decisions.
     pub(crate) reward_sum: f64,
+    /// Whether the world has moved on since it is watched.
+    pub(crate) watch: Option<Box<Watch>>,
 }
 
 impl Bandit {
@@ -145,7 +120,7 @@ impl Bandit {
             .with_means(means.clone())
             .with_unknown_fields(unknown);
         let ledger = Ledger::new(limits);
-        Ok(Self { encoder, means, policy, limits, joined, ledger, rows: 0, reward_sum: 0.0 })
+        Ok(Self { encoder, means, policy, limits, joined, ledger, rows: 0, reward_sum: 0.0, watch: None })
     }
 
     /// Does what an event asks for: decides it, if it has neither an `action` nor a `reward`, and learns its reward otherwise.
@@ -162,53 +137,6 @@ impl Bandit {
         Ok(Answer::Decided(self.choose(event)?))
     }
 
-    /// Chooses an action. A `decision_id` that the event brings is the decision's; the same one again, while it is
-    /// remembered, gives the same answer and decides nothing anew.
-    pub fn choose(&mut self, event: &Event) -> Result<Choice> {
-        if let Some(id) = &event.decision_id {
-            check_id(id)?;
-            if self.ledger.find(id).is_some() {
-                let round = self.look(event, |_, round| Ok(round))?;
-                return self.again(id, round.content);
-            }
-        }
-        self.whole(|bandit| {
-            let round = bandit.round(event)?;
-            let id = event.decision_id.clone().unwrap_or_else(|| bandit.new_id(round.content));
-            let choice = bandit.act(|policy| policy.choose(round.actions(policy)?))?;
-            let made = Made {
-                content: round.content,
-                action: event.id(choice.action).to_owned(),
-                index: choice.action,
-                probability: choice.propensity,
-                mean: choice.mean,
-                lcb: choice.lcb,
-                ucb: choice.ucb,
-                branch: choice.branch,
-            };
-            let answer = Choice::new(id.clone(), &made);
-            let features = round.rows.into_iter().nth(choice.action).unwrap_or_default();
-            bandit.ledger.open(Open { id, decision: choice.decision, made, features });
-            Ok(answer)
-        })
-    }
-
-    /// The answer of a decision that is remembered, if that is what was asked.
-    fn again(&self, id: &str, content: u128) -> Result<Choice> {
-        let made = self.ledger.find(id).and_then(|found| found.made().cloned());
-        match made {
-            Some(made) if made.content == content => Ok(Choice::new(id.to_owned(), &made)),
-            Some(_) => {
-                let message = format!("decision {} was made on another context or other actions", shown(id));
-                Err(Error::new("conflict", message))
-            }
-            None => {
-                let message = format!("{} is the id of a row that was learned, not of a decision", shown(id));
-                Err(Error::new("conflict", message))
-            }
-        }
-    }
-
     /// Learns the reward of a decision, once.
     pub fn learn(&mut self, decision_id: &str, reward: f64) -> Result<()> {
         check_reward(reward)?;
@@ -219,8 +147,10 @@ impl Bandit {
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         spread(&open.features, self.encoder.recipe().model.intercept, &mut columns, &mut values);
         let features = Row::sparse(&columns, &values);
-        self.policy.learn(Observation { decision: open.decision, features, reward })?;
+        let decision = open.decision;
+        self.policy.learn(Observation { decision, features, reward })?;
         self.rewarded(decision_id, reward);
+        self.watch_row(decision.round, columns.into_iter().zip(values).collect(), reward);
         Ok(())
     }
 
@@ -239,20 +169,21 @@ impl Bandit {
         let taken = event.chosen.map(|action| event.id(action)).or(event.played.as_deref());
         match (id, found) {
             (Some(id), Some(Found::Open(open))) => {
-                if taken.is_none_or(|taken| taken == open.made.action) {
+                if taken.is_none_or(|taken| taken == open.made.taken()) {
                     return self.learn(id, reward);
                 }
                 let Some(action) = event.chosen else {
                     return Err(Error::invalid(format!(
                         "decision {} chose {}; to learn {} instead, the event must list its `actions`",
                         shown(id),
-                        shown(&open.made.action),
+                        shown(open.made.taken()),
                         shown(taken.unwrap_or_default())
                     )));
                 };
-                let id = id.to_owned();
-                self.learn_row(event, action, reward)?;
+                let (id, round) = (id.to_owned(), open.decision.round);
+                let (columns, values) = self.learn_row(event, action, reward)?;
                 self.rewarded(&id, reward);
+                self.watch_row(round, columns.into_iter().zip(values).collect(), reward);
             }
             (Some(id), Some(found)) if matches!(found.fate(), Fate::Learned(_)) => {
                 return Err(not_open(id, Some(&found)));
@@ -277,8 +208,17 @@ impl Bandit {
         Ok(())
     }
 
-    /// Learns the row of an action that this bandit did not choose.
-    fn learn_row(&mut self, event: &Event, action: usize, reward: f64) -> Result<()> {
+    /// Lets an open decision wait for its reward no longer: one that comes later is refused.
+    pub fn expire(&mut self, decision_id: &str) -> Result<()> {
+        match self.ledger.find(decision_id) {
+            Some(Found::Open(_)) => self.ledger.expire(decision_id, self.policy.counts().rounds),
+            found => return Err(not_open(decision_id, found.as_ref())),
+        }
+        Ok(())
+    }
+
+    /// Learns the row of an action that this bandit did not choose, and gives it back.
+    fn learn_row(&mut self, event: &Event, action: usize, reward: f64) -> Result<(Vec<usize>, Vec<f64>)> {
         self.whole(|bandit| {
             check_action(event.id(action))?;
             bandit.encoder.row(event, action)?;
@@ -286,7 +226,8 @@ impl Bandit {
             let intercept = bandit.encoder.recipe().model.intercept;
             let (mut columns, mut values) = (Vec::new(), Vec::new());
             spread(&row, intercept, &mut columns, &mut values);
-            bandit.act(|policy| policy.learn_row(Row::sparse(&columns, &values), reward))
+            bandit.act(|policy| policy.learn_row(Row::sparse(&columns, &values), reward))?;
+            Ok((columns, values))
         })
     }
 
@@ -335,9 +276,10 @@ impl Bandit {
         Ok(())
     }
 
-    /// Starts a new season: see [`Policy::renew`].
+    /// Starts a new season: see [`Policy::renew`]. A watch begins anew with it.
     pub fn renew(&mut self) -> Result<()> {
-        Ok(self.policy.renew()?)
+        self.policy.renew()?;
+        self.monitor().map(Monitor::level).map_or(Ok(()), |level| self.watch(level))
     }
 
     /// Whether a fit is due, in a bandit whose policy [fits beside](Settings::fits_beside) its decisions.
@@ -355,22 +297,8 @@ impl Bandit {
         Ok(self.policy.finish_fit(fitted)?)
     }
 
-    /// An id for the next decision: a hash of seed, round and content, and of how often that was taken already.
-    fn new_id(&self, content: u128) -> String {
-        let (mut hash, round) = (Hash(content), self.policy.counts().rounds + 1);
-        hash.word(self.policy.seed());
-        hash.word(round);
-        loop {
-            let id = format!("{:032x}", hash.0);
-            if self.ledger.find(&id).is_none() {
-                return id;
-            }
-            hash.word(0);
-        }
-    }
-
     /// Does all of something or, if it is refused, nothing.
-    fn whole<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(crate) fn whole<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before = self.encoder.features().len();
         let done = act(self);
         match done {
@@ -381,7 +309,7 @@ impl Bandit {
     }
 
     /// Lets the policy do something, after it has grown by what has joined; if that is refused, it is as it was.
-    fn act<T>(&mut self, act: impl FnOnce(&mut Policy) -> truenorth::Result<T>) -> Result<T> {
+    pub(crate) fn act<T>(&mut self, act: impl FnOnce(&mut Policy) -> truenorth::Result<T>) -> Result<T> {
         match self.grown()? {
             Cow::Borrowed(_) => Ok(act(&mut self.policy)?),
             Cow::Owned(mut grown) => {

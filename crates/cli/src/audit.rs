@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use truenorth_app::audit::{Audited, LeftOut, Pilot, audit};
 use truenorth_app::{Error, Source};
-use truenorth_audit::Options;
+use truenorth_audit::{Audit, Options, Step, next_steps};
 use truenorth_logs::{Origin, Summary};
 use truenorth_paper::theory::{FallbackParams, OnlineFallback};
-use truenorth_report::numbers::{count, many, p_value, significant};
+use truenorth_report::numbers::{count, many, p_value, percent, significant};
 
 use crate::demo::wrapped;
 use crate::failure::Failure;
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Format of the pilot: auto (by ending and content), csv, parquet, jsonl, arrow, vw, dsjson or obd
     #[arg(long, default_value = "auto", value_parser = format)]
     format: FormatChoice,
-    /// The report, one page of HTML; beside it, certificate.toml
+    /// The report, one page of HTML; beside it the certificate, REPORT.certificate.toml
     #[arg(long, value_name = "REPORT.html")]
     out: Option<PathBuf>,
     /// Where to write the certificate, instead of beside the report
@@ -42,48 +42,48 @@ pub(crate) struct Arguments {
     /// Probability of a false alarm over all features together
     #[arg(long, default_value_t = Options::default().level, allow_negative_numbers = true)]
     level: f64,
-    /// Drift that does not matter: how far it may move a typical reward, in standard deviations of the noise
+    /// Cost of playing what the logs recommend that does not matter, as a share of what choosing well earns over
+    /// choosing at random
     #[arg(long, default_value_t = Options::default().margin, allow_negative_numbers = true)]
     margin: f64,
     /// Length of the drift to assume where none is measured, in the units of the columns
     /// [default: 0.3 times the length of the logs' coefficients]
     #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
     drift: Option<f64>,
-    /// Rounds that will be played, for the paper's bounds
+    /// Rounds that will be played, for the worth and the paper's bounds
     #[arg(long, default_value_t = Options::default().horizon, value_parser = clap::value_parser!(u64).range(2..=1_000_000_000_000))]
     horizon: u64,
-    /// Actions a round, for the paper's bounds
+    /// Actions a round, for the paper's bounds, and for the cost where the pilot has no rounds
     #[arg(long, default_value_t = Options::default().actions)]
     actions: usize,
-    /// C_SL of the online fallback, which the paper leaves open
-    #[arg(long, default_value_t = Options::default().constant, allow_negative_numbers = true)]
-    constant: f64,
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let beside = arguments.out.as_ref().map(|report| report.with_file_name("certificate.toml"));
+    let beside = arguments.out.as_ref().map(|report| report.with_extension("certificate.toml"));
     let certificate = arguments.certificate.as_ref().or(beside.as_ref());
     check_files(arguments, certificate)?;
     let summary = Summary::read(&arguments.summary)?;
     crate::summarize::warn(summary.recipe());
     let audited = audited(arguments, &summary)?;
     let source = arguments.summary.display().to_string();
+    let live = arguments.pilot.as_ref().map(|path| path.display().to_string());
     if let Some(path) = certificate {
         write_and_tell(path, audited.certificate_toml(&source).as_bytes())?;
     }
     if let Some(path) = &arguments.out {
-        let html = audited.page(&source).map_err(Failure::drawing("the report"))?;
+        let html = audited.page(&source, live.as_deref()).map_err(Failure::drawing("the report"))?;
         write_and_tell(path, html.as_bytes())?;
     }
     if arguments.json {
         return json(&audited.found);
     }
-    let mut printed = text(&audited);
-    if audited.found.pilot.is_none() && audited.found.rows > 0 {
-        let _ = writeln!(printed, "\nnext: truenorth audit {source} --pilot LIVE_ROWS");
+    let mut printed = text(&audited.shown);
+    printed.push_str("\nNext:\n");
+    for Step { why, command } in next_steps(&audited.found, &source, live.as_deref()) {
+        let _ = writeln!(printed, "{}  {command}", wrapped(&why));
     }
     Ok(printed)
 }
@@ -106,8 +106,8 @@ fn check_files(arguments: &Arguments, certificate: Option<&PathBuf>) -> Result<(
 }
 
 fn audited(arguments: &Arguments, summary: &Summary) -> Result<Audited, Failure> {
-    let &Arguments { level, margin, drift, horizon, actions, constant, format, .. } = arguments;
-    let options = Options { level, margin, drift, horizon, actions, constant };
+    let &Arguments { level, margin, drift, horizon, actions, format, .. } = arguments;
+    let options = Options { level, margin, drift, horizon, actions };
     let pilot = arguments.pilot.as_deref();
     if let Some(path) = pilot {
         check_pilot(path, arguments.round.is_some(), summary)?;
@@ -117,7 +117,7 @@ fn audited(arguments: &Arguments, summary: &Summary) -> Result<Audited, Failure>
         Pilot::Source { source, format: format.0, round: arguments.round.as_deref() }
     };
     // The theory would leave its bounds out without a word.
-    let bounded = FallbackParams { horizon, actions, dimension: 1, delta_online: 0.5, constant };
+    let bounded = FallbackParams { horizon, actions, dimension: 1, delta_online: 0.5, constant: 1.0 };
     OnlineFallback::new(bounded)?;
     options.check()?;
     let audited = audit(summary, pilot.map(source), &options).map_err(|error| match error {
@@ -159,7 +159,7 @@ fn warn(path: &Path, left_out: &LeftOut) {
 /// Features that are printed, the most telling first; all are in the JSON and on the page.
 const PRINTED: usize = 40;
 
-fn text(Audited { found: audit, labels, .. }: &Audited) -> String {
+fn text(audit: &Audit) -> String {
     let mut text = wrapped(&audit.verdict.sentence) + "\n";
     let tested = audit.pilot.is_some();
     let mut order: Vec<usize> = (0..audit.features.len()).collect();
@@ -175,7 +175,7 @@ fn text(Audited { found: audit, labels, .. }: &Audited) -> String {
     }
     let rows = order.into_iter().map(|j| {
         let finding = &audit.features[j].finding;
-        let (name, coverage) = (shortened(&labels[j]), table::number(finding.coverage));
+        let (name, coverage) = (shortened(&audit.features[j].name), table::number(finding.coverage));
         if !tested {
             return vec![name, coverage];
         }
@@ -187,10 +187,10 @@ fn text(Audited { found: audit, labels, .. }: &Audited) -> String {
             or_none(finding.stderr.map(significant)),
             or_none(finding.p_value.map(|p| p_value(p, 4))),
             coverage,
-            format!("{:.0} %", 100.0 * finding.trust),
+            percent(finding.trust, " "),
         ]
     });
-    let all = ["feature", "verdict", "drift", "std err", "p", "rows' worth", "trust"];
+    let all = ["feature", "verdict", "drift", "std err", "p", "coverage", "trust"];
     text += &if tested { table::text(all, rows) } else { table::text([all[0], all[5]], rows) };
     let _ = writeln!(
         text,
@@ -211,22 +211,23 @@ fn text(Audited { found: audit, labels, .. }: &Audited) -> String {
         significant(worth.stated_drift),
         after.unwrap_or_default()
     ));
-    if let Some(bounds) = &audit.bounds {
-        text += &wrapped(&format!(
-            "The paper's bounds for {} rounds of {} actions: {} with the logs, {} without; its condition for logs \
-             that pay {}.",
-            count(bounds.horizon),
-            bounds.actions,
-            table::number(bounds.with_logs),
-            table::number(bounds.without_logs),
-            if bounds.logs_pay { "holds" } else { "does not hold" }
-        ));
-    }
     if !audit.advice.is_empty() {
         text.push('\n');
     }
     for advice in &audit.advice {
         text += &(wrapped(&format!("* {advice}")).trim_end().replace('\n', "\n  ") + "\n");
+    }
+    if let Some(bounds) = &audit.bounds {
+        text += "\nThe paper's bounds, in the worst case:\n";
+        text += &wrapped(&format!(
+            "{} rounds of {} actions lose at most {} with the logs and {} without, if rewards are in [0, 1]: by this \
+             yardstick the logs {}.",
+            count(bounds.horizon),
+            bounds.actions,
+            table::number(bounds.with_logs),
+            table::number(bounds.without_logs),
+            if bounds.logs_pay { "pay" } else { "do not pay" }
+        ));
     }
     text
 }

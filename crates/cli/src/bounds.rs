@@ -21,7 +21,7 @@ use crate::table::{number, text};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     source: Source,
-    /// C_SL of the online fallback, which the paper leaves open
+    /// C_SL of the rate C_SL √(T d L³), which the paper leaves open: with 1 it is a rate and no bound
     #[arg(long, global = true, default_value_t = 1.0)]
     constant: f64,
     /// Print JSON instead of a table
@@ -87,6 +87,9 @@ enum Source {
         /// Largest drift of each arm, separated by commas
         #[arg(long, value_delimiter = ',', required = true)]
         budgets: Vec<f64>,
+        /// Standard deviation of the noise; budgets are in units of the reward
+        #[arg(long, value_name = "SIGMA", default_value_t = 1.0)]
+        noise: f64,
         /// m0: the smallest subset the theorem speaks of; 32 is what its proof gives
         #[arg(long, default_value_t = PROOF_SUBSET_SIZE)]
         smallest_subset: usize,
@@ -110,9 +113,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             return played(&name.figure(&reading), arguments);
         }
         Source::Experiment { file } => return played(&experiment::read(file, None)?, arguments),
-        Source::Lower { horizon, counts, budgets, smallest_subset, lower_constant } => {
-            let bound = DiagonalProblem::new(*horizon, counts, budgets)
-                .and_then(|problem| problem.lower_bound(*smallest_subset, *lower_constant))?;
+        Source::Lower { horizon, counts, budgets, noise, smallest_subset, lower_constant } => {
+            truenorth::check::positive("noise", *noise)?;
+            // The theorem has unit noise: budgets are divided by it, and the bound multiplied.
+            let budgets: Vec<f64> = budgets.iter().map(|budget| budget / noise).collect();
+            let bound = DiagonalProblem::new(*horizon, counts, &budgets)
+                .and_then(|problem| problem.lower_bound(*smallest_subset, *lower_constant))?
+                .map(|bound| LowerBound { regret: noise * bound.regret, ..bound });
             let text = || lower_text(bound.as_ref(), counts.len(), *smallest_subset);
             return if arguments.json { json(&bound) } else { Ok(text()) };
         }
@@ -154,8 +161,18 @@ fn played(figure: &Figure, arguments: &Arguments) -> Result<String, Failure> {
     if arguments.json {
         return json(&panels);
     }
-    let header =
-        ["panel", "policy", "mean regret", "largest", "bound", "coarse bound", "runs above", "logs pay"];
+    let header = [
+        "panel",
+        "policy",
+        "mean regret",
+        "largest",
+        "bound",
+        "coarse bound",
+        "by penalty",
+        "coarse",
+        "runs above",
+        "logs pay",
+    ];
     let rows = panels.iter().flat_map(|panel| panel.policies.iter().map(move |policy| (panel, policy)));
     let row = |(panel, policy): (&PanelBounds, &Measured)| {
         vec![
@@ -165,6 +182,8 @@ fn played(figure: &Figure, arguments: &Arguments) -> Result<String, Failure> {
             number(policy.largest_regret),
             number(policy.layerwise_bound),
             number(policy.coarse_bound),
+            policy.penalty_bound.map_or("-".to_owned(), number),
+            policy.coarse_penalty_bound.map_or("-".to_owned(), number),
             policy.runs_above_bound.to_string(),
             policy.logs_pay.map_or("-".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
         ]
@@ -174,8 +193,16 @@ fn played(figure: &Figure, arguments: &Arguments) -> Result<String, Failure> {
 }
 
 fn forecast_text<'a>(forecasts: impl IntoIterator<Item = (&'a str, &'a Forecast)>) -> String {
-    let header =
-        ["before play", "c_align", "rho sqrt(c)", "beta_off", "envelope", "Theorem 2", "online fallback"];
+    let header = [
+        "before play",
+        "c_align",
+        "rho sqrt(c)",
+        "beta_off",
+        "envelope",
+        "Theorem 2",
+        "online alone",
+        "C_SL rate",
+    ];
     let row = |(name, forecast): (&str, &Forecast)| {
         vec![
             name.to_owned(),
@@ -184,6 +211,7 @@ fn forecast_text<'a>(forecasts: impl IntoIterator<Item = (&'a str, &'a Forecast)
             number(forecast.offline_radius),
             number(forecast.spectral_envelope),
             number(forecast.spectral_bound),
+            number(forecast.online_bound),
             number(forecast.online_fallback),
         ]
     };

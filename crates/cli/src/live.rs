@@ -39,30 +39,20 @@ pub(crate) struct Arguments {
     rate: u32,
 }
 
-const ITEMS: [(&str, f64); 4] =
-    [("sunscreen", 9.0), ("umbrella", 12.0), ("novel", 11.0), ("board game", 25.0)];
-const VISITORS: [&str; 3] = ["student", "parent", "pensioner"];
-const MODEL: &str = "price + item:(1 + visitor)";
+const ITEMS: [&str; 4] = ["sunscreen", "umbrella", "novel", "board game"];
+const MODEL: &str = "0 + item + item:age";
 const BANDITS: [&str; 2] = ["with-logs", "without-logs"];
 
-/// How likely a visitor buys an item.
-fn appeal(visitor: usize, item: usize, summer: bool) -> f64 {
-    let seasonal = if item == 0 { if summer { 0.45 } else { 0.0 } } else { 0.15 };
-    let personal = match (visitor, item) {
-        (0, 3) | (1, 3) => 0.3,
-        (2, 2) => 0.35,
-        (1, 1) => 0.2,
-        _ => 0.0,
-    };
-    0.02 + seasonal + personal
+/// How likely a visitor of some age buys each item.
+fn appeals(age: u32, summer: bool) -> [f64; 4] {
+    let old = f64::from(age - 18) / 62.0;
+    [if summer { 0.5 } else { 0.04 }, 0.18, 0.08 + 0.4 * old, 0.5 - 0.42 * old]
 }
 
-fn event(visitor: usize) -> Value {
-    let actions: Vec<Value> = ITEMS
-        .iter()
-        .map(|(item, price)| json!({"id": item, "features": {"item": item, "price": price}}))
-        .collect();
-    json!({"context": {"visitor": VISITORS[visitor]}, "actions": actions})
+fn event(age: u32) -> Value {
+    let actions: Vec<Value> =
+        ITEMS.iter().map(|item| json!({"id": item, "features": {"item": item}})).collect();
+    json!({"context": {"age": age}, "actions": actions})
 }
 
 /// What was logged in summer, when items were shown at random.
@@ -70,12 +60,13 @@ fn logs(rows: usize) -> String {
     let mut dice = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut lines = String::new();
     for _ in 0..rows {
-        let (visitor, item) = (dice.random_range(0..VISITORS.len()), dice.random_range(0..ITEMS.len()));
-        let mut logged = event(visitor);
-        logged["action"] = json!(ITEMS[item].0);
+        let (age, item) = (dice.random_range(18..=80), dice.random_range(0..ITEMS.len()));
+        let mut logged = event(age);
+        logged["action"] = json!(ITEMS[item]);
         logged["probability"] = json!(0.25);
-        logged["reward"] = json!(u8::from(dice.random::<f64>() < appeal(visitor, item, true)));
-        lines += &format!("{logged}\n");
+        logged["reward"] = json!(u8::from(dice.random::<f64>() < appeals(age, true)[item]));
+        lines.push_str(&logged.to_string());
+        lines.push('\n');
     }
     lines
 }
@@ -94,6 +85,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path, output: &mut impl Write)
         token: None,
         read_token: None,
         open: false,
+        keep_days: None,
         bandits: BANDITS
             .map(str::to_owned)
             .into_iter()
@@ -136,9 +128,9 @@ fn words(address: SocketAddr, folder: &Path) -> String {
          The shop has logs of last summer. Now it is winter, and nobody wants sunscreen any more. Two bandits serve the\n\
          same visitors: `with-logs` knows the summer, `without-logs` starts from nothing.\n\n\
          What to look at:\n\
-         - Mean reward: with logs it is good from the first visitors on; without, it has to be learned.\n\
+         - Mean reward: below what the logs predicted, until the sunscreen is found out.\n\
          - Trust by feature: that of `item=sunscreen` falls, that of the rest stays.\n\
-         - Try a decision: why a pensioner is shown a novel.\n\n\
+         - Try a decision: the young are shown a board game, the old a novel, and why.\n\n\
          The logs are {folder}/summer.jsonl, their summary is {folder}/summer.tn, the service's folder is {folder}/live.\n"
     )
 }
@@ -160,12 +152,12 @@ impl Shop {
     fn serve(mut self, stop: &AtomicBool, rate: u32, visitors: Option<u64>) -> std::io::Result<String> {
         let (begun, mut served, mut earned, mut best) = (Instant::now(), 0_u64, [0.0; 2], 0.0);
         while !stop.load(Ordering::Relaxed) && visitors.is_none_or(|visitors| served < visitors) {
-            let visitor = self.dice.random_range(0..VISITORS.len());
-            let appeals = [0, 1, 2, 3].map(|item| appeal(visitor, item, false));
+            let age = self.dice.random_range(18..=80);
+            let appeals = appeals(age, false);
             // Both bandits meet the same visitor in the same mood.
             let mood: f64 = self.dice.random();
             for (name, earned) in BANDITS.into_iter().zip(&mut earned) {
-                let decided = self.post(&format!("/v1/bandits/{name}/decisions"), &event(visitor))?;
+                let decided = self.post(&format!("/v1/bandits/{name}/decisions"), &event(age))?;
                 let item = decided["action_index"].as_u64().and_then(|item| usize::try_from(item).ok());
                 let appeal = item.and_then(|item| appeals.get(item)).copied().unwrap_or(0.0);
                 let reward =

@@ -9,12 +9,14 @@ mod compare;
 mod decide;
 mod demo;
 mod encode;
+mod evaluate;
 mod experiment;
 mod failure;
 mod figures;
 mod hardness;
 mod idea;
 mod live;
+mod monitor;
 mod output;
 mod problem;
 mod replay;
@@ -137,6 +139,21 @@ enum Command {
         #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
+    /// Estimate what another policy would have earned, from logs with the probabilities of their actions
+    ///
+    /// Replay, inverse propensity scores, the same self-normalised, and doubly robust, with 95 % intervals, and a word where they
+    /// cannot be relied on.
+    #[command(
+        after_help = "Examples:\n  truenorth evaluate events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndocs/evaluate.md says what the numbers mean."
+    )]
+    Evaluate(evaluate::Arguments),
+    /// Watch live events: has the world moved on since they began, and which feature?
+    ///
+    /// A test that may be looked at all the time: all its false alarms together have at most the probability of the level.
+    #[command(
+        after_help = "Examples:\n  truenorth monitor live.jsonl --summary logs.tn\n  truenorth monitor live.jsonl --model 'price + segment:id' --out evidence.svg\n  truenorth monitor live.jsonl --summary logs.tn --json | jq .moved\n\ndocs/monitoring.md says how, and what it cannot see."
+    )]
+    Monitor(monitor::Arguments),
     /// Turn logs of any size into a small summary; also merges summaries
     ///
     /// Reads CSV, JSON Lines (both also as .gz), Parquet, Arrow, Vowpal Wabbit text, JSON and dsjson, Open
@@ -200,6 +217,8 @@ fn run(cli: &Cli, input: impl io::BufRead, output: &mut impl io::Write) -> Resul
         }
         Command::Compare(arguments) => compare::run(arguments)?,
         Command::Audit(arguments) => audit::run(arguments)?,
+        Command::Evaluate(arguments) => evaluate::run(arguments)?,
+        Command::Monitor(arguments) => monitor::run(arguments)?,
         Command::Summarize(arguments) => summarize::run(arguments)?,
         Command::Bounds(arguments) => bounds::run(arguments)?,
     };

@@ -11,6 +11,17 @@ pub(crate) const NUMBER: &str = "a number of at most 1e50 in size";
 /// Nobody says which action was taken, or what it paid.
 pub(crate) const NO_REWARD: Problem = Problem::Uncounted("no action has a reward");
 
+/// How much of events is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What counts: the action that was taken, of events that have a reward.
+    Counting,
+    /// All that events list.
+    Listed,
+    /// Also the actions that the file as a whole tells of: Open Bandit's items that were not shown.
+    Everything,
+}
+
 /// A file of events, read from its beginning to its end.
 pub(crate) trait Events: Send {
     /// Reads the next event into `event`, which is empty, and tells where it begins; none at the end. After an error

@@ -7,6 +7,7 @@ use wildmatch::WildMatch;
 
 use crate::collector::{Sink, is_chosen, number};
 use crate::error::{Error, Place, Problem, Result};
+use crate::event::Extent;
 use crate::events;
 use crate::format::Format;
 use crate::origin::Origin;
@@ -16,6 +17,17 @@ use crate::summary::Summary;
 
 /// What the reward of an event is called: no pattern of a model of events takes a column of this name.
 const REWARD: &str = "reward";
+
+/// What events are read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use<'a> {
+    /// To be decided, or to be looked at.
+    Live,
+    Learning,
+    Evaluating {
+        probability: Option<&'a str>,
+    },
+}
 
 /// The events of a file: of a table, each row is one, with the one action that the row is about.
 pub struct EventRows {
@@ -30,15 +42,28 @@ pub struct EventRows {
 impl EventRows {
     /// Opens a file of decisions for a summary: of its own format, of events as JSON lines, or a table of its fields.
     pub fn open(path: &Path, format: Option<Format>, summary: &Summary) -> Result<Self> {
-        Self::opened(path, format, summary, false).map_err(|error| error.in_file(path))
+        Self::opened(path, format, summary, Use::Live).map_err(|error| error.in_file(path))
     }
 
     /// The same for a file whose rewards are to be learned, so that a table must have them.
     pub fn open_to_learn(path: &Path, summary: &Summary) -> Result<Self> {
-        Self::opened(path, None, summary, true).map_err(|error| error.in_file(path))
+        Self::opened(path, None, summary, Use::Learning).map_err(|error| error.in_file(path))
     }
 
-    fn opened(path: &Path, format: Option<Format>, summary: &Summary, learn: bool) -> Result<Self> {
+    /// The same for a file that another policy is to be evaluated with: a table must have a column of probabilities, and of Open Bandit's
+    /// items all are actions, not only the one that was shown.
+    pub fn open_to_evaluate(
+        path: &Path,
+        format: Option<Format>,
+        summary: &Summary,
+        probability: Option<&str>,
+    ) -> Result<Self> {
+        let purpose = Use::Evaluating { probability };
+        Self::opened(path, format, summary, purpose).map_err(|error| error.in_file(path))
+    }
+
+    fn opened(path: &Path, format: Option<Format>, summary: &Summary, purpose: Use<'_>) -> Result<Self> {
+        let learn = purpose != Use::Live;
         let origin = summary.origin();
         let table = matches!(origin, Origin::Table { .. });
         let format = match format {
@@ -57,10 +82,17 @@ impl EventRows {
                 .into());
             }
             let (names, source) = source::open(path, format, None, &Wanted::default())?;
-            (source, Converted::new(names, summary, learn)?)
+            let mut rows = Converted::new(names, summary, learn)?;
+            if let Use::Evaluating { probability } = purpose {
+                let needed = || Problem::other("this is a table: name its column of `probability`");
+                rows.probability = Some(position(&rows.names, probability.ok_or_else(needed)?)?);
+            }
+            (source, rows)
         } else {
             let items = if let Origin::Events { items, .. } = origin { items.as_ref() } else { None };
-            (events::open(path, format, items, false)?, Converted::default())
+            let extent =
+                if matches!(purpose, Use::Evaluating { .. }) { Extent::Everything } else { Extent::Listed };
+            (events::open(path, format, items, extent)?, Converted::default())
         };
         Ok(Self { path: path.to_owned(), source: Some(source), rows, place: Place::File })
     }
@@ -116,6 +148,7 @@ struct Converted {
     id: Option<usize>,
     reward: Option<usize>,
     chosen: Option<usize>,
+    probability: Option<usize>,
     ready: std::collections::VecDeque<(Place, Result<Event>)>,
 }
 
@@ -153,7 +186,7 @@ impl Converted {
                 columns.push((column, action));
             }
         }
-        Ok(Self { names, columns, id, reward, chosen, ready: std::collections::VecDeque::new() })
+        Ok(Self { names, columns, id, reward, chosen, ..Self::default() })
     }
 
     fn of_row<'a>(&self, cell: &dyn Fn(usize) -> Value<'a>) -> Result<Event, Problem> {
@@ -177,6 +210,15 @@ impl Converted {
                 Err(problem) if problem.missing().is_some() => {}
                 reward => (event.reward, event.chosen) = (Some(reward?), Some(0)),
             }
+        }
+        if let Some(column) = self.probability {
+            let name = &self.names[column];
+            let share = number(name, cell(column))?;
+            if !(share > 0.0 && share <= 1.0) {
+                let range = "above 0 and at most 1";
+                return Err(Problem::unusable(&format!("`{name}`"), &share.to_string(), range));
+            }
+            event.probability = Some(share);
         }
         Ok(event)
     }

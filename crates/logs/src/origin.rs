@@ -8,6 +8,7 @@ use truenorth_features::{Encoder, ID, Joining, Recipe};
 use crate::batch::Reading;
 use crate::collector::{Collector, Columns};
 use crate::error::{Problem, Result};
+use crate::event::Extent;
 use crate::events::{self, Items};
 use crate::format::Format;
 use crate::selection::Selection;
@@ -67,7 +68,7 @@ impl Origin {
         let format = self.format(asked.format, path)?;
         match self {
             Self::Events { items, .. } => {
-                let source = events::open(path, format, items.as_ref(), true)?;
+                let source = events::open(path, format, items.as_ref(), Extent::Counting)?;
                 Ok(Reading::new(source, Collector::new(Columns::default(), encoder, asked.tolerance)))
             }
             Self::Table { .. } => {

@@ -15,6 +15,7 @@ use truenorth_features::{Factor, ID, Kind, Missing, Model, Named, Reading as As,
 use crate::batch::Reading;
 use crate::collector::{Collector, Sink as _, Surveyor};
 use crate::error::{Problem, Result};
+use crate::event::Extent;
 use crate::events::{self, Items};
 use crate::format::Format;
 use crate::origin::{Asked, Origin, learning};
@@ -179,7 +180,7 @@ impl Plan {
         let mut surveyor = Surveyor::of_events(self.tolerance);
         for path in paths {
             let Origin::Events { items, .. } = &origin else { break };
-            let opened = events::open(path, format, items.as_ref(), true);
+            let opened = events::open(path, format, items.as_ref(), Extent::Counting);
             let read = opened.and_then(|mut source| survey(&mut *source, &mut surveyor, limit));
             read.map_err(|error| error.in_file(path))?;
             if surveyor.survey.rows >= limit {

@@ -20,31 +20,45 @@ pub struct Forecast {
     pub spectral_envelope: f64,
     /// Theorem 2.
     pub spectral_bound: f64,
-    /// C_SL √(T d L_T³).
+    /// The same for live data alone, which is what it has to beat: Theorem 2 with λI for logs and without bias
+    /// (Corollary 4). Unlike the fallback, it has no constant that the paper leaves open.
+    pub online_bound: f64,
+    /// C_SL √(T d L_T³): a rate, and no bound unless C_SL is known.
     pub online_fallback: f64,
 }
 
 impl Forecast {
     /// From the offline precision and the certificate's matrix, both row by row, and the certificate's radius ρ.
+    /// Live data alone starts from the ridge λ and the norm bound S.
     pub fn new(
         offline_precision: &[f64],
-        certificate: &[f64],
-        rho: f64,
+        (certificate, rho): (&[f64], f64),
         radius: PooledRadius,
+        (ridge, norm_bound): (f64, f64),
         fallback: FallbackParams,
     ) -> Result<Self> {
         let alignment = alignment(offline_precision, certificate)?;
         let bias_scale = bias_scale(rho, alignment)?;
         let spectrum = Spectrum::of(offline_precision)?;
         let spectral = spectral_bound(&spectrum, &radius, bias_scale, fallback.horizon)?;
+        let d = fallback.dimension;
+        let nothing: Vec<f64> = (0..d * d).map(|at| if at / d == at % d { ridge } else { 0.0 }).collect();
+        let alone = PooledRadius { offline_radius: ridge.sqrt() * norm_bound, ..radius };
+        let online = spectral_bound(&Spectrum::of(&nothing)?, &alone, 0.0, fallback.horizon)?;
         Ok(Self {
             alignment,
             bias_scale,
             offline_radius: radius.offline_radius,
             spectral_envelope: spectral.envelope,
             spectral_bound: spectral.regret,
+            online_bound: online.regret,
             online_fallback: OnlineFallback::new(fallback)?.bound(),
         })
+    }
+
+    /// Corollary 1 at its worst, both sides explicit: whether the logs' bound is at most that of live data alone.
+    pub fn logs_pay(&self) -> bool {
+        self.spectral_bound <= self.online_bound
     }
 
     /// For policies that are told a certificate; a learned one is not known before play. `constant` is C_SL.
@@ -57,8 +71,9 @@ impl Forecast {
             delta_online: policy.delta() / 3.0,
             constant,
         };
-        let (matrix, rho) = (certificate.matrix(), certificate.rho());
-        Self::new(policy.offline().precision(), matrix, rho, radius(policy), fallback).map(Some)
+        let told = (certificate.matrix(), certificate.rho());
+        let online = (policy.ridge(), policy.norm_bound());
+        Self::new(policy.offline().precision(), told, radius(policy), online, fallback).map(Some)
     }
 }
 

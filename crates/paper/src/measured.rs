@@ -26,6 +26,12 @@ pub struct Measured {
     pub runs_above_bound: usize,
     /// Share of runs in which Corollary 1 says that the logs pay; none for policies without logs.
     pub logs_pay: Option<f64>,
+    /// S_ep of a certificate that was learned, averaged over the runs (Corollary 2): what learning it cost.
+    pub penalty: Option<f64>,
+    /// Theorem 7 with that penalty, layer by layer, averaged over the runs.
+    pub penalty_bound: Option<f64>,
+    /// Corollary 2: the same with one prefactor for all layers.
+    pub coarse_penalty_bound: Option<f64>,
 }
 
 /// What the bounded policies of a panel did.
@@ -95,6 +101,7 @@ fn panel_bounds(
 
 fn measured(name: &str, runs: &[(f64, &PlayedRun)], fallback: &OnlineFallback) -> Result<Measured> {
     let (mut layerwise, mut coarse, mut verdicts) = (Vec::new(), Vec::new(), Vec::new());
+    let [mut penalties, mut by_penalty, mut coarse_by_penalty] = [const { Vec::new() }; 3];
     for (_, run) in runs {
         let bound = guarantee(&run.path, fallback, run.routed_bias)?;
         layerwise.push(bound.layerwise);
@@ -104,8 +111,15 @@ fn measured(name: &str, runs: &[(f64, &PlayedRun)], fallback: &OnlineFallback) -
             let regime = better_regime(&run.path, scale, fallback)?;
             verdicts.push(f64::from(u8::from(regime.logs_pay())));
         }
+        if !run.epochs.is_empty() {
+            let bound = run.epochs.penalty_guarantee(&run.path, fallback)?;
+            penalties.push(run.epochs.penalty());
+            by_penalty.push(bound.layerwise);
+            coarse_by_penalty.push(bound.coarse);
+        }
     }
     let mean = |values: Vec<f64>| Summary::of(values).mean;
+    let known = |values: Vec<f64>| (!values.is_empty()).then(|| mean(values));
     let regrets = || runs.iter().map(|(regret, _)| *regret);
     Ok(Measured {
         name: name.to_owned(),
@@ -114,7 +128,10 @@ fn measured(name: &str, runs: &[(f64, &PlayedRun)], fallback: &OnlineFallback) -
         runs_above_bound: regrets().zip(&layerwise).filter(|(regret, bound)| regret > bound).count(),
         layerwise_bound: mean(layerwise),
         coarse_bound: mean(coarse),
-        logs_pay: (!verdicts.is_empty()).then(|| mean(verdicts)),
+        logs_pay: known(verdicts),
+        penalty: known(penalties),
+        penalty_bound: known(by_penalty),
+        coarse_penalty_bound: known(coarse_by_penalty),
     })
 }
 

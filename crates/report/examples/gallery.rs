@@ -216,12 +216,12 @@ fn table(title: &str, rows: Vec<Row>, margin: f64) -> Result<String, Error> {
     let notes = ["effective logged rows", "live − logged, with its interval", "share of the logs used"];
     let (title, heading, notes) = (title.to_owned(), "Direction".to_owned(), notes.map(str::to_owned));
     let columns = ["Coverage", "Drift", "Trust"];
-    let legend = ["interval excludes 0", "interval includes 0", "too little to matter"];
+    let legend = ["interval excludes 0", "a little", "interval includes 0", "too little to matter"];
     RowsFigure { title, heading, columns, notes, legend, margin, rows }.svg()
 }
 
 fn row(name: &str, size: f64, interval: Option<Interval>, share: f64) -> Row {
-    Row { name: name.to_owned(), size, interval, share }
+    Row { name: name.to_owned(), size, interval, share, ..Row::default() }
 }
 
 fn around(value: f64, half: f64) -> Interval {

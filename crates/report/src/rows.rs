@@ -7,6 +7,7 @@ use crate::font::{self, LINE, Weight};
 use crate::layout::{self, LABEL, MARGIN, TICK};
 use crate::legend::{Key, Legend};
 use crate::numbers::{percent, short};
+use crate::page::Tone;
 use crate::palette::{AXIS, BLUE, CIRCLE, Color, GREEN, GRID, MUTED, VERMILION};
 use crate::scale::{PAD, Scale, extent};
 use crate::svg::{Canvas, Point, Rect, Stroke, Text};
@@ -17,18 +18,19 @@ const BAR: f64 = 14.0;
 const NOTE: f64 = 15.0;
 const NUMBER_GAP: f64 = 8.0;
 const BAND_COLOR: Color = Color(0xCF_EA_DF);
+const AMBER: Color = Color(0xB7_79_00);
 
 /// A row for each name: a size (a bar on a logarithmic scale), a value with its interval beside zero (a dot), a share
 /// (a part of a whole). What they mean, the caller says.
 ///
-/// Intervals that exclude zero stand out by their colour. Their axis shows every value; intervals that go further
-/// end in an arrow.
+/// Shares come first, beside the names, where a narrow screen shows them; then intervals, then sizes. Intervals stand
+/// out by their tone, or by excluding zero. Their axis shows every value; intervals that go further end in an arrow.
 ///
 /// ```
 /// use truenorth_report::{Interval, Row, RowsFigure};
 ///
 /// let interval = Some(Interval { value: 0.4, low: 0.3, high: 0.5 });
-/// let row = Row { name: "price".into(), size: 820.0, interval, share: 0.02 };
+/// let row = Row { name: "price".into(), size: 820.0, interval, share: 0.02, ..Row::default() };
 /// let figure = RowsFigure { heading: "Feature".into(), rows: vec![row], ..RowsFigure::default() };
 /// assert!(figure.svg()?.contains("price"));
 /// # Ok::<(), truenorth_report::Error>(())
@@ -43,8 +45,8 @@ pub struct RowsFigure {
     pub columns: [&'static str; 3],
     /// What they are counted in.
     pub notes: [String; 3],
-    /// What is said of intervals that exclude zero, of those that include it, and of the band.
-    pub legend: [&'static str; 3],
+    /// What is said of intervals that stand out, of those that do a little, of all others, and of the band.
+    pub legend: [&'static str; 4],
     /// A band of values around zero that do not matter; none unless it is a positive number.
     pub margin: f64,
     /// The rows from top to bottom, at least one. Sixty are readable.
@@ -52,7 +54,7 @@ pub struct RowsFigure {
 }
 
 /// One row of a [`RowsFigure`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
     /// What it is called; cut where it is too long.
     pub name: String,
@@ -62,6 +64,20 @@ pub struct Row {
     pub interval: Option<Interval>,
     /// From 0 to 1.
     pub share: f64,
+    /// How its interval is drawn: `Bad` stands out, `Mixed` a little, `Good` not; `Plain` does if it excludes zero.
+    pub tone: Tone,
+}
+
+impl Row {
+    /// As it is drawn: never plain.
+    fn shown(&self) -> Tone {
+        let excludes_zero = self.interval.is_some_and(|interval| interval.low > 0.0 || interval.high < 0.0);
+        match self.tone {
+            Tone::Plain if excludes_zero => Tone::Bad,
+            Tone::Plain => Tone::Good,
+            tone => tone,
+        }
+    }
 }
 
 /// A value between two others.
@@ -91,7 +107,7 @@ impl RowsFigure {
         let columns = self.columns(MARGIN + widest + 20.0);
         let [sizes, intervals, shares] = &columns;
         let legend = self.legend();
-        let right = shares.end.max(MARGIN + layout::title_width(title).max(legend.widest()));
+        let right = sizes.end.max(MARGIN + layout::title_width(title).max(legend.widest()));
 
         let mut canvas = Canvas::default();
         let mut top = layout::draw_title(&mut canvas, title, 8.0);
@@ -105,7 +121,7 @@ impl RowsFigure {
                 draw_heading(canvas, column.title, &column.note, (column.left, headings));
             }
             for index in (0..rows.len()).step_by(2) {
-                let (left, width) = (MARGIN - 6.0, shares.end - MARGIN + 12.0);
+                let (left, width) = (MARGIN - 6.0, sizes.end - MARGIN + 12.0);
                 let stripe = Rect { left, top: top + index as f64 * ROW, width, height: ROW };
                 canvas.rect("stripe", stripe, STRIPE);
             }
@@ -124,7 +140,7 @@ impl RowsFigure {
                 let y = top + (index as f64 + 0.5) * ROW;
                 canvas.text(Text::new("row-name", name, (MARGIN, y), LABEL));
                 draw_size(canvas, sizes, row.size, y);
-                draw_interval(canvas, intervals, row.interval, y);
+                draw_interval(canvas, intervals, row, y);
                 draw_share(canvas, shares, row.share, y);
             }
         });
@@ -184,25 +200,21 @@ impl RowsFigure {
         let interval_scale = |width| interval_scale(&intervals, self.band(), width);
 
         let [size_name, interval_name, share_name] = self.columns;
-        let sizes = column(size_name, &size_note, left, (180.0, numbers), &size_scale);
-        let intervals = column(interval_name, interval_note, sizes.end + GAP, (330.0, 0.0), &interval_scale);
-        let shares = column(share_name, share_note, intervals.end + GAP, (150.0, percents), &share_scale);
+        let shares = column(share_name, share_note, left, (150.0, percents), &share_scale);
+        let intervals = column(interval_name, interval_note, shares.end + GAP, (330.0, 0.0), &interval_scale);
+        let sizes = column(size_name, &size_note, intervals.end + GAP, (180.0, numbers), &size_scale);
         [sizes, intervals, shares]
     }
 
     /// What colours mean, as far as they occur.
     fn legend(&self) -> Legend {
         let key = |color, width, marker| Key::Line(Stroke { color, width, dash: "" }, marker);
-        let occurs = |excludes: bool| {
-            self.rows
-                .iter()
-                .filter_map(|row| row.interval)
-                .any(|interval| excludes_zero(interval) == excludes)
-        };
-        let [excluding, including, band] = self.legend;
+        let occurs = |tone: Tone| self.rows.iter().any(|row| row.interval.is_some() && row.shown() == tone);
+        let [strong, weak, others, band] = self.legend;
         let items = [
-            (excluding, key(VERMILION, 3.0, Some(CIRCLE)), occurs(true)),
-            (including, key(MUTED, 3.0, Some(CIRCLE)), occurs(false)),
+            (strong, key(VERMILION, 3.0, Some(CIRCLE)), occurs(Tone::Bad)),
+            (weak, key(AMBER, 3.0, Some(CIRCLE)), occurs(Tone::Mixed)),
+            (others, key(MUTED, 3.0, Some(CIRCLE)), occurs(Tone::Good)),
             (band, key(BAND_COLOR, 14.0, None), self.band() > 0.0),
         ];
         let occurring = items.into_iter().filter(|(_, _, occurs)| *occurs);
@@ -231,10 +243,6 @@ impl Column {
     }
 }
 
-fn excludes_zero(interval: Interval) -> bool {
-    interval.low > 0.0 || interval.high < 0.0
-}
-
 fn heading_width(title: &str, note: &str) -> f64 {
     font::width(title, LABEL, Weight::SemiBold).max(font::width(note, NOTE, Weight::Regular))
 }
@@ -259,12 +267,16 @@ fn draw_share(canvas: &mut Canvas, column: &Column, share: f64, y: f64) {
     canvas.text(Text { anchor: "end", ..Text::new("share", &percent(share, ""), (column.end, y), TICK) });
 }
 
-fn draw_interval(canvas: &mut Canvas, column: &Column, interval: Option<Interval>, y: f64) {
-    let Some(interval) = interval else {
+fn draw_interval(canvas: &mut Canvas, column: &Column, row: &Row, y: f64) {
+    let Some(interval) = row.interval else {
         let text = Text::new("unknown", "unknown", (column.x(0.0), y), NOTE);
         return canvas.text(Text { anchor: "middle", color: MUTED, halo: true, ..text });
     };
-    let color = if excludes_zero(interval) { VERMILION } else { MUTED };
+    let color = match row.shown() {
+        Tone::Bad => VERMILION,
+        Tone::Mixed => AMBER,
+        Tone::Plain | Tone::Good => MUTED,
+    };
     let Interval { value, low, high } = interval;
     let (from, to) = ((column.x(low), y), (column.x(high), y));
     canvas.line("interval", from, to, Stroke { color, width: 3.0, dash: "" });
@@ -311,7 +323,7 @@ mod tests {
 
     fn figure(size: f64, share: f64, margin: f64) -> Result<String, Error> {
         let interval = Some(Interval { value: 0.4, low: 0.3, high: 0.5 });
-        let rows = vec![Row { name: "a".into(), size, interval, share }];
+        let rows = vec![Row { name: "a".into(), size, interval, share, ..Row::default() }];
         RowsFigure { margin, rows, ..RowsFigure::default() }.svg()
     }
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use truenorth::{ActionInterval, BranchInterval, Explanation, FeatureView};
+use truenorth_bandit::{Evidence, Watched, WatchedFeature};
 
 use crate::api::{Asked, Decided, Problem, Refusal, Refused};
 use crate::spec::{Mode, Spec};
@@ -49,7 +50,71 @@ pub(crate) struct Shown {
     pub(crate) logged_rows: u64,
     /// What it was made from, but for the summary.
     pub(crate) settings: Spec,
+    /// Whether the world has moved on since it began, or since the last season; none for one of very many features.
+    pub(crate) watch: Option<Watch>,
     pub(crate) features: Vec<Feature>,
+}
+
+/// Whether the world has moved on.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Watch {
+    /// Probability of a false alarm at most, however long and often one looks.
+    level: f64,
+    /// Rewards that were watched.
+    rounds: u64,
+    /// Whether there were enough of them to watch anything.
+    watching: bool,
+    moved: bool,
+    #[serde(flatten)]
+    strength: Strength,
+    /// Features that moved.
+    features: Vec<WatchFeature>,
+}
+
+/// How strong the evidence is that something has moved.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Strength {
+    evidence: f64,
+    /// An alarm is given here.
+    needed: f64,
+    /// The reward of the first alarm, from 1.
+    alarm: Option<u64>,
+}
+
+/// A feature that moved.
+#[derive(Debug, Serialize, JsonSchema)]
+struct WatchFeature {
+    name: String,
+    #[serde(flatten)]
+    strength: Strength,
+    /// The reward since which they speak for it.
+    since: Option<u64>,
+    /// By how much its coefficient has moved, roughly.
+    shift: f64,
+    stderr: f64,
+}
+
+impl From<Evidence> for Strength {
+    fn from(Evidence { evidence, needed, alarm }: Evidence) -> Self {
+        Self { evidence, needed, alarm }
+    }
+}
+
+impl From<Watched> for Watch {
+    fn from(watched: Watched) -> Self {
+        let feature = |WatchedFeature { name, moved }: WatchedFeature| {
+            let (strength, since) = (moved.evidence.into(), moved.since);
+            WatchFeature { name, strength, since, shift: moved.shift, stderr: moved.stderr }
+        };
+        Self {
+            level: watched.level,
+            rounds: watched.rounds,
+            watching: watched.watching,
+            moved: watched.moved,
+            strength: watched.evidence.into(),
+            features: watched.features.into_iter().map(feature).collect(),
+        }
+    }
 }
 
 /// What has been learned about a feature.
@@ -84,6 +149,8 @@ pub(crate) struct Report {
     sentence: String,
     /// What conflicts mean, if there are any.
     conflicts_sentence: Option<String>,
+    /// That the world has moved on, if it has.
+    moved_sentence: Option<String>,
 }
 
 impl Report {
@@ -109,7 +176,15 @@ impl Report {
                  Live data decided there. If it goes on, the certificate, the noise or the norm bound is wrong."
             )
         });
-        Self { shown, sentence, conflicts_sentence }
+        let moved_sentence = shown.watch.as_ref().filter(|watch| watch.moved).map(|watch| {
+            let names: Vec<&str> = watch.features.iter().map(|feature| feature.name.as_str()).collect();
+            let which = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+            format!(
+                "The live world has moved on{which}: rewards since then are not what was learned before. Begin a new season, \
+                 or find out what happened."
+            )
+        });
+        Self { shown, sentence, conflicts_sentence, moved_sentence }
     }
 }
 

@@ -47,6 +47,26 @@ impl From<truenorth_features::Error> for Refused {
     }
 }
 
+/// An object of JSON; serde by itself also takes lists of a type's fields.
+#[derive(Debug)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Fields<T> {
+            type Value = Object<T>;
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("an object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+        deserializer.deserialize_map(Fields(std::marker::PhantomData))
+    }
+}
+
 /// What is answered to a call that is refused.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Refusal {
@@ -57,7 +77,7 @@ pub(crate) struct Refusal {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Problem {
     /// For programs: `invalid`, `not_json`, `too_large`, `too_slow`, `unauthorized`, `other_origin`, `unknown_bandit`,
-    /// `unknown_call`, `unknown_decision`, `already_learned`, `expired`, `conflict`, `damaged`, `other_version`, `unavailable`.
+    /// `unknown_call`, `unknown_decision`, `no_logs`, `already_learned`, `expired`, `conflict`, `damaged`, `other_version`, `unavailable`.
     pub(crate) code: &'static str,
     /// For people.
     pub(crate) message: String,
@@ -145,7 +165,8 @@ enum IdShape {
 #[serde(deny_unknown_fields)]
 #[schemars(example = example::batch())]
 pub(crate) struct Batch {
-    pub(crate) decisions: Vec<Asked>,
+    #[schemars(with = "Vec<Asked>")]
+    pub(crate) decisions: Vec<Object<Asked>>,
 }
 
 /// What is to be changed of a bandit.
@@ -172,46 +193,45 @@ struct Listed<'a> {
 impl Asked {
     /// The event that is asked about; `names` are those of the numbers, where actions may be lists of such.
     pub(crate) fn event(&self, names: Option<&[String]>, event: &mut Event) -> Result<(), Refused> {
-        if let Some(names) = names
-            && let Ok(actions) = serde_json::from_str::<Vec<Listed<'_>>>(self.actions.get())
-        {
-            // It plays no part here, but what is wrong is wrong.
-            if let Some(context) = &self.context
-                && !context.get().starts_with(['{', '[', 'n'])
-            {
-                return Err(Refused::invalid("`context` must be an object"));
-            }
-            event.clear();
-            for (place, Listed { id, features }) in actions.iter().enumerate() {
-                let id = id.as_ref().map_or_else(|| place.to_string(), ToString::to_string);
-                if features.len() != names.len() {
-                    let (found, expected) = (features.len(), names.len());
-                    return Err(Refused::invalid(format!(
-                        "action {id:?} has {found} features, but must have {expected}"
-                    )));
-                }
-                event.push_action(&id)?;
-                for (name, value) in names.iter().zip(features) {
-                    event.push(&[name], Value::Number(*value))?;
-                }
-            }
-            event.decision_id.clone_from(&self.id);
-            return Ok(event.check(None)?);
-        }
-        let context = self.context.as_ref().map_or("{}", |context| context.get());
-        event.read_json(&format!("{{\"context\":{context},\"actions\":{}}}", self.actions.get()))?;
+        let context = self.context.as_ref().map(|context| context.get());
+        read_event(context, self.actions.get(), names, event)?;
         event.decision_id.clone_from(&self.id);
         Ok(())
     }
 }
 
-/// What is written down of a decision.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct DecidedRecord {
-    pub(crate) asked: Asked,
-    /// What was answered.
-    pub(crate) action: String,
-    pub(crate) propensity: f64,
+/// Reads an event from its parts.
+pub(crate) fn read_event(
+    context: Option<&str>,
+    actions: &str,
+    names: Option<&[String]>,
+    event: &mut Event,
+) -> Result<(), Refused> {
+    if let Some(names) = names
+        && let Ok(actions) = serde_json::from_str::<Vec<Listed<'_>>>(actions)
+    {
+        // It plays no part here, but what is wrong is wrong.
+        if context.is_some_and(|context| !context.starts_with(['{', '[', 'n'])) {
+            return Err(Refused::invalid("`context` must be an object"));
+        }
+        event.clear();
+        for (place, Listed { id, features }) in actions.iter().enumerate() {
+            let id = id.as_ref().map_or_else(|| place.to_string(), ToString::to_string);
+            if features.len() != names.len() {
+                let (found, expected) = (features.len(), names.len());
+                return Err(Refused::invalid(format!(
+                    "action {id:?} has {found} features, but must have {expected}"
+                )));
+            }
+            event.push_action(&id)?;
+            for (name, value) in names.iter().zip(features) {
+                event.push(&[name], Value::Number(*value))?;
+            }
+        }
+        return Ok(event.check(None)?);
+    }
+    let context = context.unwrap_or("{}");
+    Ok(event.read_json(&format!("{{\"context\":{context},\"actions\":{actions}}}"))?)
 }
 
 /// A reward, or several.
@@ -235,6 +255,9 @@ pub(crate) struct Paid {
     /// What was played instead of the choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) played: Option<String>,
+    /// Where rewards add up, this one's own id: the same one again counts once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<String>,
 }
 
 /// A number, or a sentence that says what it is instead.
@@ -242,16 +265,6 @@ fn reward<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
     let value = serde_json::Value::deserialize(deserializer)?;
     let wrong = || serde::de::Error::custom(format!("`reward` is {value}, but must be a number"));
     value.as_f64().ok_or_else(wrong)
-}
-
-/// What is written down of a reward.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PaidRecord {
-    pub(crate) reward: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) played: Option<String>,
-    /// Whether it was learned; not while the bandit was frozen.
-    pub(crate) learned: bool,
 }
 
 /// The answer to a decision.

@@ -6,18 +6,18 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse as _;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
 use crate::answers::{
-    Accepted, BatchAnswer, Changed, Each, Feature, Names, Paids, Renewed, Report, Restored, Shown,
+    Accepted, BatchAnswer, Changed, Each, Feature, Names, Paids, Renewed, Report, Restored, Shown, Watch,
 };
-use crate::api::{Asked, Batch, Changes, Decided, Paid, Refused};
+use crate::api::{Asked, Batch, Changes, Decided, Object, Paid, Refused};
 use crate::engine::{Answer, Call, View};
-use crate::http::{Answered, LARGEST_UPLOAD, Sent, Service, Shared, arrived, check_name, json_text, parse};
+use crate::history::made_from;
+use crate::http::{
+    Answered, LARGEST_UPLOAD, Sent, Service, Shared, arrived, check_name, json_text, parse, parse_list,
+};
 use crate::spec::Spec;
-use crate::store::Store;
 
 /// An answer as JSON.
 pub(crate) fn answered(status: StatusCode, answer: &impl Serialize) -> Answered {
@@ -82,6 +82,7 @@ async fn shown(view: View) -> Result<Shown, Refused> {
             level: view.policy.level(),
             logged_rows: view.policy.logs().count(),
             settings: view.spec,
+            watch: view.watch.map(Watch::from),
             features: named.map(|(name, view)| Feature::new(name, &view)).collect(),
         })
     })
@@ -97,13 +98,7 @@ pub(crate) async fn report(State(service): State<Shared>, Path(name): Path<Strin
 }
 
 pub(crate) async fn list(State(service): State<Shared>) -> Answered {
-    let folder = service.engine.folder.clone();
-    let bandits = aside(move || {
-        let store = Store::look(&folder).and_then(|store| store.bandits());
-        store.map_err(|error| Refused::unavailable(error.to_string()))
-    });
-    let bandits = bandits.await?.into_iter().map(|made| made.name).collect();
-    answered(StatusCode::OK, &Names { bandits })
+    answered(StatusCode::OK, &Names { bandits: service.engine.names() })
 }
 
 pub(crate) async fn change(Sent { service, name, text, .. }: Sent) -> Answered {
@@ -152,6 +147,7 @@ pub(crate) async fn decide(Sent { service, name, text, .. }: Sent) -> Answered {
 
 pub(crate) async fn decide_batch(Sent { service, name, text, .. }: Sent) -> Answered {
     let Batch { decisions } = parse(&text)?;
+    let decisions = decisions.into_iter().map(|Object(asked)| asked).collect();
     let decided = service.decided(&name, decisions).await?;
     answered(StatusCode::OK, &BatchAnswer { decisions: decided.into_iter().map(Each::from).collect() })
 }
@@ -166,7 +162,9 @@ pub(crate) async fn explain(Sent { service, name, text, .. }: Sent) -> Answered 
 pub(crate) async fn reward(Sent { service, name, text, .. }: Sent) -> Answered {
     let accepted = |()| Accepted { accepted: true };
     if text.trim_start().starts_with('[') {
-        let paid = service.paid(&name, parse(&text)?).await?;
+        let several: Vec<Object<Paid>> = parse_list(&text)?;
+        let several = several.into_iter().map(|Object(paid)| paid).collect();
+        let paid = service.paid(&name, several).await?;
         let rewards = paid.into_iter().map(|paid| Each::from(paid.map(accepted))).collect();
         return answered(StatusCode::OK, &Paids { rewards });
     }
@@ -189,7 +187,7 @@ pub(crate) async fn restore(
     content: Body,
 ) -> Answered {
     let bytes = arrived(content, LARGEST_UPLOAD).await?;
-    service.engine.call(&name, Call::Restore(STANDARD.encode(&bytes))).await?;
+    service.engine.call(&name, Call::Restore(bytes.into())).await?;
     answered(StatusCode::OK, &Restored { restored: true })
 }
 
@@ -197,4 +195,15 @@ pub(crate) async fn history(State(service): State<Shared>, Path(name): Path<Stri
     // Whether there is such a bandit.
     service.engine.call(&name, Call::Counts).await?;
     answered(StatusCode::OK, &service.history.shown(&name))
+}
+
+pub(crate) async fn audit(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
+    // Whether there is such a bandit.
+    service.engine.call(&name, Call::Counts).await?;
+    let folder = service.engine.folder.clone();
+    let found = aside(move || {
+        let none = || Refused::new(404, "no_logs", "this bandit has no logs to audit");
+        made_from(&folder, &name).ok_or_else(none)?.audit()?.ok_or_else(none)
+    });
+    answered(StatusCode::OK, &found.await?.found)
 }

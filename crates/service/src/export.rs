@@ -8,10 +8,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{DecidedRecord, PaidRecord};
+use crate::api::Refused;
 use crate::calls::viewed;
 use crate::http::{Answered, Shared};
-use crate::store::{Kind, Store, StoreError};
+use crate::journal::{Journal, Kind, Record, Result, StoreError};
+use crate::records::{self, Becomes, DecidedRecord, PaidRecord, TimedOutRecord};
+use crate::store::Store;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct From {
@@ -27,22 +29,25 @@ pub(crate) async fn events(
 ) -> Answered {
     let view = viewed(&service, &name).await?;
     let folder = service.engine.folder.clone();
-    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<String, StoreError>>(64);
+    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<String>>(64);
     tokio::task::spawn_blocking(move || {
         let names = view.spec.names();
         let exported = Store::look(&folder).and_then(|store| {
             let mut begun = from.after.is_none();
-            store.read(view.key, 0, |_, record| {
+            store.read(0, Some(view.key), &mut |record| {
                 if record.kind != Kind::Decided {
                     return Ok(());
                 }
+                let unreadable =
+                    |refused: Refused| StoreError(format!("record {}: {}", record.number, refused.message));
+                let made: DecidedRecord<'_> = records::read(&record.body).map_err(unreadable)?;
                 if !begun {
-                    begun = from.after.as_deref() == Some(&*record.id);
+                    begun = from.after.as_ref() == Some(&made.fact.decision_id);
                     return Ok(());
                 }
-                let paid = store.rewarded(view.key, &record.id)?;
-                let line = line(&record, paid.as_deref(), names.as_deref()).ok_or_else(|| {
-                    StoreError(format!("the record of decision {:?} cannot be read", record.id))
+                let paid = paid(&store, record.number)?;
+                let line = line(&record, &made, paid, names.as_deref()).ok_or_else(|| {
+                    StoreError(format!("the record of decision {:?} cannot be read", made.fact.decision_id))
                 })?;
                 sender.blocking_send(Ok(line)).map_err(|_| StoreError("nobody reads on".to_owned()))
             })
@@ -55,10 +60,39 @@ pub(crate) async fn events(
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(stream)).into_response())
 }
 
+/// What a decision has earned in the end, and what was played instead, if that was said with it.
+fn paid(journal: &dyn Journal, number: i64) -> Result<Option<(f64, Option<String>)>> {
+    let mut earned = None;
+    journal.about(number, &mut |record| {
+        let unreadable =
+            |refused: Refused| StoreError(format!("record {}: {}", record.number, refused.message));
+        match record.kind {
+            Kind::Rewarded => {
+                let paid: PaidRecord = records::read(&record.body).map_err(unreadable)?;
+                if paid.becomes != Becomes::Part {
+                    earned = Some((paid.reward, paid.played));
+                }
+            }
+            Kind::TimedOut => {
+                let over: TimedOutRecord = records::read(&record.body).map_err(unreadable)?;
+                earned = over.reward.map(|reward| (reward, None)).or(earned.take());
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(earned)
+}
+
 /// An event with what is known of its end.
-fn line(record: &crate::store::Record, paid: Option<&str>, names: Option<&[String]>) -> Option<String> {
-    let DecidedRecord { asked, action, propensity } = serde_json::from_str(&record.body).ok()?;
-    let mut actions: Value = serde_json::from_str(asked.actions.get()).ok()?;
+fn line(
+    record: &Record,
+    made: &DecidedRecord<'_>,
+    paid: Option<(f64, Option<String>)>,
+    names: Option<&[String]>,
+) -> Option<String> {
+    let choice = &made.fact.choice;
+    let mut actions: Value = serde_json::from_str(made.actions).ok()?;
     for (place, action) in actions.as_array_mut()?.iter_mut().enumerate() {
         if action.get("id").is_none() {
             action["id"] = json!(place.to_string());
@@ -68,15 +102,17 @@ fn line(record: &crate::store::Record, paid: Option<&str>, names: Option<&[Strin
                 names.iter().cloned().zip(list.iter().cloned()).collect::<serde_json::Map<_, _>>().into();
         }
     }
-    let mut event = json!({"actions": actions, "action": action, "probability": propensity,
-        "decision_id": record.id, "time": time(record.at)});
-    if let Some(context) = &asked.context {
-        event["context"] = serde_json::from_str(context.get()).ok()?;
+    // What is played for certain, by somebody else, has the probability 1.
+    let (taken, probability) = made.fact.played.map_or((choice.action, choice.propensity), |at| (at, 1.0));
+    let mut event = json!({"action": actions[taken]["id"], "probability": probability,
+        "decision_id": made.fact.decision_id, "time": time(record.at)});
+    event["actions"] = actions;
+    if let Some(context) = made.context {
+        event["context"] = serde_json::from_str(context).ok()?;
     }
-    if let Some(paid) = paid {
-        let paid: PaidRecord = serde_json::from_str(paid).ok()?;
-        event["reward"] = json!(paid.reward);
-        if let Some(played) = paid.played {
+    if let Some((reward, played)) = paid {
+        event["reward"] = json!(reward);
+        if let Some(played) = played {
             event["action"] = json!(played);
         }
     }

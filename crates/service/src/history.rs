@@ -15,6 +15,7 @@ use crate::answers::{Past, PastPoint};
 use crate::api::{Asked, Refused};
 use crate::engine::{Answer, Call, now};
 use crate::http::{BUCKETS, Service};
+use crate::journal::Journal as _;
 use crate::spec::Spec;
 use crate::store::Store;
 
@@ -199,12 +200,15 @@ impl PastSums {
     }
 }
 
+/// What a bandit was made from, its summary included.
+pub(crate) fn made_from(folder: &Path, name: &str) -> Option<Spec> {
+    let made = Store::look(folder).and_then(|store| store.bandits()).ok()?;
+    serde_json::from_str(&made.into_iter().find(|made| made.name == name)?.spec).ok()
+}
+
 /// A bandit that only ever asks the logs of another one.
 fn read_logs(folder: &Path, name: &str) -> Option<Logs> {
-    let made = Store::look(folder).and_then(|store| store.bandits()).ok()?;
-    let made = made.into_iter().find(|made| made.name == name)?;
-    let spec: Spec = serde_json::from_str(&made.spec).ok()?;
-    let summary = Some(spec.summary?);
+    let summary = Some(made_from(folder, name)?.summary?);
     let offline = Spec { summary, policy: Some("offline-only".to_owned()), ..Spec::default() };
     Some(Logs::Known(Box::new(offline.bandit().ok()?)))
 }

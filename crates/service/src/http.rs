@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
@@ -23,12 +23,13 @@ use serde::Deserialize;
 use subtle::ConstantTimeEq as _;
 use tokio::sync::Semaphore;
 
-use crate::api::{Problem, Refusal, Refused};
+use crate::api::{Object, Problem, Refusal, Refused};
 use crate::engine::{self, Engine};
 use crate::history::{History, bucket};
+use crate::journal::StoreError;
 use crate::spec::Spec;
-use crate::store::StoreError;
-use crate::{personalizer, routes};
+
+use crate::{metrics, personalizer, routes};
 
 /// How a service is run.
 #[derive(Debug, Clone)]
@@ -45,6 +46,8 @@ pub struct Options {
     pub open: bool,
     /// Bandits that are made unless they are there: a name, and a summary's file or a model.
     pub bandits: Vec<(String, String)>,
+    /// How many days the journal is kept; for ever if nobody says so.
+    pub keep_days: Option<f64>,
 }
 
 /// A service that listens.
@@ -127,6 +130,7 @@ pub(crate) struct Service {
     pub(crate) history: History,
     /// Whether a bandit's fields are named as in Personalizer's logs, by its name.
     pub(crate) logged_names: Mutex<HashMap<String, bool>>,
+    pub(crate) trusts: metrics::Known,
 }
 
 pub(crate) type Shared = Arc<Service>;
@@ -158,7 +162,7 @@ impl IntoResponse for Refused {
 
 /// Opens the folder and starts to listen.
 pub async fn serve(options: Options) -> Result<Listening, StoreError> {
-    let Options { listen, data, token, read_token, open, bandits } = options;
+    let Options { listen, data, token, read_token, open, bandits, keep_days } = options;
     if !listen.ip().is_loopback() && token.is_none() && !open {
         return Err(StoreError(format!(
             "{listen} can be reached from other machines: give a --token, or say --open if everybody may do everything"
@@ -171,7 +175,7 @@ pub async fn serve(options: Options) -> Result<Listening, StoreError> {
         .await
         .map_err(|error| StoreError(format!("cannot listen at {listen}: {error}")))?;
     let address = listener.local_addr().map_err(|error| StoreError(error.to_string()))?;
-    let engine = tokio::task::spawn_blocking(move || Engine::start(&data))
+    let engine = tokio::task::spawn_blocking(move || Engine::start(&data, keep_days))
         .await
         .map_err(|error| StoreError(format!("the journal cannot be folded: {error}")))??;
     for (name, told) in bandits {
@@ -190,6 +194,7 @@ pub async fn serve(options: Options) -> Result<Listening, StoreError> {
         latency_sum: AtomicU64::new(0),
         history: History::default(),
         logged_names: Mutex::default(),
+        trusts: metrics::Known::default(),
     });
     tokio::spawn(History::keep(Arc::downgrade(&service)));
     Ok(Listening { address, listener, router: router(service) })
@@ -205,7 +210,26 @@ fn router(service: Shared) -> Router {
         .layer(axum::Extension(document))
         .fallback(any(unknown))
         .method_not_allowed_fallback(unknown)
+        .layer(middleware::from_fn(logged))
         .with_state(service)
+}
+
+/// Says which call was answered how, without its body, its query or its headers, which may hold secrets.
+async fn logged(request: Request, next: Next) -> Response {
+    if !tracing::enabled!(tracing::Level::DEBUG) {
+        return next.run(request).await;
+    }
+    let (method, path, since) = (request.method().clone(), request.uri().path().to_owned(), Instant::now());
+    let response = next.run(request).await;
+    let (status, seconds) = (response.status().as_u16(), since.elapsed().as_secs_f64());
+    tracing::debug!(%method, path, status, seconds, "answered");
+    response
+}
+
+/// Whether calls are accepted.
+pub(crate) async fn ready(State(service): State<Shared>) -> Answered {
+    service.engine.check()?;
+    Ok("ready\n".into_response())
 }
 
 fn unknown_call() -> Refused {
@@ -330,8 +354,13 @@ pub(crate) async fn arrived(body: Body, largest: usize) -> Result<Bytes, Refused
     })
 }
 
-/// Reads JSON; what is no JSON at all is another error than what has the wrong shape.
+/// Reads an object of JSON.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Refused> {
+    parse_list(text).map(|Object(object)| object)
+}
+
+/// Reads JSON; what is no JSON at all is another error than what has the wrong shape.
+pub(crate) fn parse_list<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Refused> {
     serde_json::from_str(text).map_err(|error| match error.classify() {
         serde_json::error::Category::Data => Refused::invalid(error.to_string()),
         _ => Refused::new(400, "not_json", error.to_string()),
@@ -340,4 +369,30 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Refused>
 
 pub(crate) fn json_text(text: String) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_this_machine;
+
+    #[test]
+    fn only_names_of_this_machine_are_its_own() {
+        for own in
+            ["localhost", "LOCALHOST:8700", "127.0.0.1", "127.0.0.1:80", "127.1.2.3:1", "[::1]", "[::1]:8700"]
+        {
+            assert!(is_this_machine(own), "{own}");
+        }
+        for other in [
+            "",
+            ":",
+            "evil.example",
+            "localhost.evil.example:8700",
+            "127.0.0.1.evil.example",
+            "0.0.0.0",
+            "10.0.0.1:8700",
+            "[::2]:1",
+        ] {
+            assert!(!is_this_machine(other), "{other}");
+        }
+    }
 }

@@ -11,15 +11,23 @@ mod export;
 mod history;
 mod hosted;
 mod http;
+mod journal;
+mod line;
 mod metrics;
 mod openapi;
 mod page;
 mod personalizer;
+mod records;
+mod rewards;
 mod routes;
+mod snapshots;
 mod spec;
 mod store;
+#[cfg(test)]
+mod tests;
 mod verify;
+mod wal;
 
 pub use http::{Listening, Options, serve};
-pub use store::StoreError;
+pub use journal::StoreError;
 pub use verify::{Verified, verify};

@@ -1,27 +1,63 @@
-//! Figures for Prometheus.
+//! Metrics as Prometheus reads them. The number of series is bounded, whatever the number of bandits and features.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse as _;
 
-use crate::api::Refused;
 use crate::calls::viewed;
-use crate::http::{Answered, BUCKETS, Shared};
-use crate::store::Store;
+use crate::engine::{Answer, Call};
+use crate::http::{Answered, BUCKETS, Service, Shared};
+use crate::line::lock;
+
+/// Bandits that have series of their own; those whose features have, and how many of these each.
+const BANDITS: usize = 1000;
+const DETAILED: usize = 20;
+const FEATURES: usize = 50;
+/// How long what is known of features is taken for new: it takes O(d³).
+const FRESH: Duration = Duration::from_mins(1);
+
+/// What is known of a bandit's features: name, trust and drift.
+type Trusts = Vec<(String, f64, Option<f64>)>;
+
+/// What was known of bandits' features when somebody last asked.
+pub(crate) type Known = Mutex<HashMap<String, (Instant, Trusts)>>;
+
+async fn trusts(service: &Service, name: &str) -> Trusts {
+    if let Some((then, known)) = lock(&service.trusts).get(name)
+        && then.elapsed() < FRESH
+    {
+        return known.clone();
+    }
+    let Ok(view) = viewed(service, name).await else { return Trusts::new() };
+    let known = tokio::task::spawn_blocking(move || {
+        let views = if view.policy.logs().count() > 0 { view.policy.features().ok() } else { None };
+        let named = view.names.into_iter().zip(views.unwrap_or_default()).take(FEATURES);
+        named.map(|(name, view)| (name, view.trust, view.drift)).collect::<Trusts>()
+    });
+    let known = known.await.unwrap_or_default();
+    lock(&service.trusts).insert(name.to_owned(), (Instant::now(), known.clone()));
+    known
+}
+
+/// A text between quotes.
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
 
 pub(crate) async fn metrics(State(service): State<Shared>) -> Answered {
-    let folder = service.engine.folder.clone();
-    let bandits = tokio::task::spawn_blocking(move || Store::look(&folder).and_then(|store| store.bandits()));
-    let bandits = bandits.await.map_err(|error| Refused::unavailable(error.to_string()))?;
-    let bandits = bandits.map_err(|error| Refused::unavailable(error.to_string()))?;
     let mut text = String::new();
-    let (mut gauges, meters) = (Vec::new(), &service.engine.meters);
-    for made in bandits.iter().take(1000) {
-        let view = viewed(&service, &made.name).await?;
-        gauges.push((made.name.clone(), view.counts));
+    let (mut gauges, meters) = (Vec::new(), service.engine.meters());
+    let names = service.engine.names();
+    for name in names.iter().take(BANDITS) {
+        if let Answer::Counts(counts) = service.engine.call(name, Call::Counts).await? {
+            gauges.push((name, counts));
+        }
     }
     let mut family =
         |name: &str, kind: &str, help: &str, value: &dyn Fn(&truenorth_bandit::Counts) -> f64| {
@@ -44,16 +80,45 @@ pub(crate) async fn metrics(State(service): State<Shared>) -> Answered {
     family("truenorth_pooled_share", "gauge", "Share of decisions that the logs informed.", &|counts| {
         counts.pooled_share
     });
+    family("truenorth_world_evidence", "gauge", "Evidence that the world has moved on.", &|counts| {
+        counts.evidence.unwrap_or(f64::NAN)
+    });
+    family("truenorth_world_moved", "gauge", "1 once the world is known to have moved on.", &|counts| {
+        counts.moved.map_or(f64::NAN, |moved| f64::from(u8::from(moved)))
+    });
     for (name, help, value) in [
         ("truenorth_commits_total", "Groups of records that were synced.", &meters.commits),
         ("truenorth_records_total", "Records written down.", &meters.records),
         ("truenorth_refused_total", "Decisions and rewards that were refused.", &meters.refused),
+        ("truenorth_fits_total", "Fits of beliefs.", &meters.fits),
+        ("truenorth_snapshots_total", "Snapshots that were kept.", &meters.snapshots),
     ] {
         let _ = writeln!(
             text,
             "# HELP {name} {help}\n# TYPE {name} counter\n{name} {}",
             value.load(Ordering::Relaxed)
         );
+    }
+    let name = "truenorth_fit_seconds_total";
+    let seconds = meters.fit_micros.load(Ordering::Relaxed) as f64 / 1e6;
+    let _ = writeln!(text, "# HELP {name} Time that fits took.\n# TYPE {name} counter\n{name} {seconds}");
+    let mut known = Vec::new();
+    for bandit in names.iter().take(DETAILED) {
+        let of = |(feature, trust, drift)| (bandit, quoted(feature), trust, drift);
+        known.extend(
+            trusts(&service, bandit).await.iter().map(|(name, trust, drift)| of((name, *trust, *drift))),
+        );
+    }
+    for (name, help) in [
+        ("truenorth_feature_trust", "How much the logs count for a feature, from 0 to 1."),
+        ("truenorth_feature_drift", "Live coefficient of a feature minus the logged one."),
+    ] {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
+        for (bandit, feature, trust, drift) in &known {
+            if let Some(value) = if name.ends_with("trust") { Some(*trust) } else { *drift } {
+                let _ = writeln!(text, "{name}{{bandit=\"{bandit}\",feature=\"{feature}\"}} {value}");
+            }
+        }
     }
     let name = "truenorth_decision_seconds";
     let _ = writeln!(

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::answers::{Ranked, RankedAction, Status};
-use crate::api::{Asked, Paid, Refused, example};
+use crate::api::{Asked, Object, Paid, Refused, example};
 use crate::calls::{answered, only, viewed};
 use crate::engine::Call;
 use crate::http::{Answered, Named, Sent, Service, parse};
@@ -22,7 +22,8 @@ pub(crate) const VERSIONS: [&str; 4] = ["v1.0", "v1.1-preview.1", "v1.1-preview.
 pub(crate) struct Rank {
     #[serde(default)]
     context_features: Vec<Value>,
-    actions: Vec<RankAction>,
+    #[schemars(with = "Vec<RankAction>")]
+    actions: Vec<Object<RankAction>>,
     #[serde(default)]
     excluded_actions: Vec<String>,
     event_id: Option<String>,
@@ -60,8 +61,9 @@ fn merge(into: &mut Value, from: Value) {
 
 pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
     let rank: Rank = parse(&text)?;
+    let actions: Vec<RankAction> = rank.actions.into_iter().map(|Object(action)| action).collect();
     let offered: Vec<&RankAction> =
-        rank.actions.iter().filter(|action| !rank.excluded_actions.contains(&action.id)).collect();
+        actions.iter().filter(|action| !rank.excluded_actions.contains(&action.id)).collect();
     if offered.is_empty() {
         return Err(Refused::invalid("there is no action that is not excluded"));
     }
@@ -70,7 +72,7 @@ pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
         features if logged => json!({"i": {"constant": 1, "id": action.id}, "j": features}),
         features => features,
     };
-    let actions: Vec<Value> =
+    let shown: Vec<Value> =
         offered.iter().map(|action| json!({"id": action.id, "features": features(action)})).collect();
     let context = merged(&rank.context_features);
     let context = if logged { json!({"FromUrl": context}) } else { context };
@@ -80,7 +82,7 @@ pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
     };
     let asked = Asked {
         context: Some(raw(&context)?),
-        actions: raw(&json!(actions))?,
+        actions: raw(&json!(shown))?,
         id: rank.event_id,
         played: None,
         deferred: rank.defer_activation,
@@ -90,8 +92,7 @@ pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
     // The chosen one comes first and the others follow in their order; those that were excluded keep their places.
     let mut order = offered.iter().map(|action| &action.id).filter(|id| **id != decided.action);
     let mut first = Some(&decided.action);
-    let ranking = rank
-        .actions
+    let ranking = actions
         .iter()
         .map(|action| {
             if rank.excluded_actions.contains(&action.id) {
@@ -133,7 +134,9 @@ pub(crate) struct Reward {
 
 pub(crate) async fn reward(Sent { service, name, event, text }: Sent) -> Answered {
     let Reward { value } = parse(&text)?;
-    only(service.paid(&name, vec![Paid { decision_id: event, reward: value, played: None }]).await?)?;
+    only(
+        service.paid(&name, vec![Paid { decision_id: event, reward: value, played: None, id: None }]).await?,
+    )?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

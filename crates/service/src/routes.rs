@@ -10,7 +10,7 @@ use crate::answers::{
     Status,
 };
 use crate::api::{Asked, Batch, Changes, Decided, Paids};
-use crate::http::json_text;
+use crate::http::{json_text, ready};
 use crate::openapi::{Call, Calls};
 use crate::spec::Spec;
 use crate::{calls, export, metrics, page, personalizer};
@@ -105,6 +105,15 @@ fn states(all: Calls) -> Calls {
     )
     .add(
         &Call::get(
+            "/v1/bandits/{name}/audit",
+            "audit",
+            "What its logs cover and are worth, as truenorth audit --json",
+        )
+        .gives::<HashMap<String, serde_json::Value>>(200, "the audit of its logs"),
+        calls::audit,
+    )
+    .add(
+        &Call::get(
             "/v1/bandits/{name}/history",
             "history",
             "What happened over time, since the service was started",
@@ -187,9 +196,10 @@ fn others(all: Calls) -> Calls {
         metrics::metrics,
     )
     .add(&open("/healthz", "health", "Whether it runs", "it does", "text/plain"), || async { "ok\n" })
-    .add(&open("/readyz", "ready", "Whether it answers calls", "it does", "text/plain"), || async {
-        "ready\n"
-    })
+    .add(
+        &open("/readyz", "ready", "Whether calls are accepted", "they are", "text/plain").refuses(&[503]),
+        ready,
+    )
     .add(&open("/", "page", "The page", "for people", "text/html"), page::html)
     .add(&open("/page.css", "style", "How the page looks", "a style sheet", "text/css"), page::style)
     .add(&open("/page.js", "script", "What the page does", "a script", "text/javascript"), page::script)
@@ -199,4 +209,90 @@ fn others(all: Calls) -> Calls {
             .open(),
         |Extension(document): Extension<Arc<str>>| async move { json_text(document.to_string()) },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Every reference of a document.
+    fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+        match value {
+            Value::Object(fields) => {
+                found.extend(fields.get("$ref").and_then(Value::as_str));
+                fields.values().for_each(|value| references(value, found));
+            }
+            Value::Array(list) => list.iter().for_each(|value| references(value, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_document_has_every_call_with_its_shapes_and_refusals() {
+        let (_, _, document) = calls().finish(true);
+        let document: Value = serde_json::from_str(&document).unwrap();
+        assert_eq!(document["openapi"], "3.1.0");
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        assert!(found.len() > 20);
+        for reference in found {
+            let place = reference.strip_prefix('#').unwrap();
+            assert!(document.pointer(place).is_some(), "{reference}");
+        }
+        let mut ids = HashSet::new();
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, call) in methods.as_object().unwrap() {
+                let what = format!("{method} {path}");
+                assert!(ids.insert(call["operationId"].as_str().unwrap()), "{what}: its id is another's");
+                let responses = call["responses"].as_object().unwrap();
+                assert!(responses.keys().any(|status| status.starts_with('2')), "{what}");
+                let open = call["security"] == serde_json::json!([]);
+                let mut expected = if open { vec![] } else { vec!["400", "401", "503"] };
+                if path.contains("{name}") {
+                    expected.push("404");
+                }
+                if call["requestBody"].is_object() {
+                    expected.extend(["413", "422"]);
+                }
+                for status in expected {
+                    let error = &responses[status]["content"]["application/json"]["schema"]["$ref"];
+                    assert_eq!(error, "#/components/schemas/Refusal", "{what} {status}");
+                }
+                for part in path.split('{').skip(1).map(|part| part.split('}').next().unwrap()) {
+                    let parameters = call["parameters"].as_array().unwrap();
+                    assert!(
+                        parameters.iter().any(|known| known["name"] == part && known["in"] == "path"),
+                        "{what}"
+                    );
+                }
+            }
+        }
+        // Those of the interface, and those of Personalizer.
+        for id in [
+            "createBandit",
+            "decide",
+            "decideMany",
+            "reward",
+            "showBandit",
+            "report",
+            "snapshot",
+            "restore",
+            "exportEvents",
+            "rank",
+            "rewardEvent",
+            "activateEvent",
+            "status",
+            "health",
+            "ready",
+            "metrics",
+            "document",
+            "page",
+        ] {
+            assert!(ids.contains(id), "{id}");
+        }
+    }
 }

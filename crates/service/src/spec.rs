@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use truenorth::{Certificate, Preset};
+use truenorth_app::audit::{Audited, audit};
 use truenorth_app::bandit::{self, Told};
 use truenorth_bandit::{Bandit, Limits, Parts};
 use truenorth_features::Feature;
@@ -54,11 +55,14 @@ pub(crate) struct Spec {
     pub(crate) seed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) certificate: Option<CertificateSpec>,
-    /// Seconds after which a decision without a reward gets the default one.
+    /// Seconds in which a decision's reward may come. After that it gets the default one, or none if there is no default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reward_timeout_s: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) default_reward: Option<f64>,
+    /// What becomes of several rewards of one decision.
+    #[serde(skip_serializing_if = "Aggregation::is_earliest")]
+    pub(crate) reward_aggregation: Aggregation,
     /// Decisions that may wait for their rewards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) open: Option<usize>,
@@ -87,18 +91,28 @@ pub(crate) enum Mode {
     Frozen,
 }
 
+/// What becomes of several rewards of one decision.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Aggregation {
+    /// The first one is learned at once; another one is refused.
+    #[default]
+    Earliest,
+    /// Those that come in time add up, and the sum is learned when the time is over.
+    Sum,
+}
+
+impl Aggregation {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+    fn is_earliest(&self) -> bool {
+        *self == Self::Earliest
+    }
+}
+
 impl Mode {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
     fn is_live(&self) -> bool {
         *self == Self::Live
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Live => "live",
-            Self::Shadow => "shadow",
-            Self::Frozen => "frozen",
-        }
     }
 }
 
@@ -106,7 +120,19 @@ fn wrong(message: impl fmt::Display) -> Refused {
     Refused::invalid(message.to_string())
 }
 
+/// A summary from base64.
+fn read_summary(text: &str) -> Result<Summary, Refused> {
+    let bytes = STANDARD.decode(text).map_err(|error| wrong(format!("`summary` is not base64: {error}")))?;
+    Summary::from_bytes(&bytes).map_err(|problem| wrong(format!("`summary`: {problem}")))
+}
+
 impl Spec {
+    /// What the logs cover and are worth, if there are any.
+    pub(crate) fn audit(&self) -> Result<Option<Audited>, Refused> {
+        let Some(summary) = &self.summary else { return Ok(None) };
+        audit(&read_summary(summary)?, None, &truenorth_audit::Options::default()).map(Some).map_err(wrong)
+    }
+
     /// From the file of a summary, or else a model.
     pub(crate) fn from_file_or_model(told: &str) -> Result<Self, Refused> {
         let path = Path::new(told);
@@ -142,18 +168,19 @@ impl Spec {
                 return Err(wrong(format!("`{name}` is {value}, but must be a number of at most 1e50")));
             }
         }
+        if let Some(seconds) = self.reward_timeout_s.filter(|seconds| *seconds < 0.0) {
+            return Err(wrong(format!("`reward_timeout_s` is {seconds}, but must not be negative")));
+        }
+        if self.reward_aggregation == Aggregation::Sum && self.reward_timeout_s.is_none() {
+            return Err(wrong(
+                "`reward_aggregation` \"sum\" needs `reward_timeout_s`, after which the sum is learned",
+            ));
+        }
         if self.default_reward.is_some() && self.reward_timeout_s.is_none() {
             return Err(wrong("`default_reward` needs `reward_timeout_s`, after which it is given"));
         }
         let mut parts = match (&self.summary, &self.model, self.names()) {
-            (Some(summary), ..) => {
-                let bytes = STANDARD
-                    .decode(summary)
-                    .map_err(|error| wrong(format!("`summary` is not base64: {error}")))?;
-                let summary =
-                    Summary::from_bytes(&bytes).map_err(|problem| wrong(format!("`summary`: {problem}")))?;
-                bandit::parts(&summary).map_err(wrong)?
-            }
+            (Some(summary), ..) => bandit::parts(&read_summary(summary)?).map_err(wrong)?,
             (_, Some(model), _) => Parts::without_logs(model)?,
             (.., Some(names)) => {
                 let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -165,7 +192,10 @@ impl Spec {
         if let Some(open) = self.open {
             parts.limits = Limits { open, ..parts.limits };
         }
-        bandit::new(parts, self.told()?).map_err(wrong)
+        let mut bandit = bandit::new(parts, self.told()?).map_err(wrong)?;
+        // One of too many features is served without.
+        let _ = bandit.watch(WATCH_LEVEL);
+        Ok(bandit)
     }
 
     fn told(&self) -> Result<Told, Refused> {
@@ -191,5 +221,7 @@ impl Spec {
     }
 }
 
+/// Probability that a bandit of a world that stays ever says that it has moved on.
+const WATCH_LEVEL: f64 = 0.05;
 /// Numbers that an action may be a list of.
 const MOST_FEATURES: usize = 10_000;

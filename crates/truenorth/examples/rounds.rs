@@ -4,16 +4,21 @@
 //! cargo run --release -p truenorth --example rounds -- truenorth 20000 5 5
 //! valgrind --tool=callgrind target/release/examples/rounds ellipsoidal-minucb 20000
 //! cargo run --release -p truenorth --example rounds -- truenorth 3000 200 5 beside
+//! cargo run --release -p truenorth --example rounds -- lin-ucb 3000 500 5 together
 //! ```
 //!
-//! Name, rounds, features, actions; `beside` runs fits on another thread and tells the median and the slowest decision. Contexts are drawn before the clock starts; at most a thousand rounds of them
-//! are used again and again. Fits of an adaptive certificate count as part of the round in which they happen.
+//! Name, rounds, features, actions; `beside` runs fits on another thread and tells the median and the slowest decision; `together`
+//! learns 64 rewards at a time. Contexts are drawn before the clock starts; at most a thousand rounds of them are used again and
+//! again. Fits of an adaptive certificate count as part of the round in which they happen.
 
 use std::time::Instant;
 
 use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, StandardNormal};
 use truenorth::{Actions, Certificate, Policy, Preset, RidgeStatistic};
+
+/// Rewards that are learned together.
+const TOGETHER: usize = 64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -49,10 +54,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let budgets: Vec<f64> = (0..dimension).map(|i| if i < 2 { 1.0 } else { 0.01 }).collect();
         settings = settings.certificate(Certificate::from_budgets(&budgets)?);
     }
-    let beside = std::env::args().nth(5).is_some_and(|last| last == "beside");
+    let last = std::env::args().nth(5).unwrap_or_default();
+    let (beside, together) = (last == "beside", last == "together");
     let mut policy = settings.fits_beside(beside).build()?;
     let (mut running, mut decisions) = (None::<std::thread::JoinHandle<_>>, Vec::with_capacity(rounds));
     let stream = contexts.chunks_exact(actions * dimension).zip(&noise).cycle().take(rounds);
+    let mut late = Vec::with_capacity(TOGETHER);
     let start = Instant::now();
     for (features, noise) in stream {
         let actions = Actions::new(features, dimension)?;
@@ -68,8 +75,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
         let reward = reward(actions.row(choice.action).values(), &live) + noise;
-        policy.learn(choice.rewarded(actions, reward))?;
+        let observation = choice.rewarded(actions, reward);
+        if together {
+            late.push(observation);
+            if late.len() == TOGETHER {
+                policy.learn_many(&late)?;
+                late.clear();
+            }
+        } else {
+            policy.learn(observation)?;
+        }
     }
+    policy.learn_many(&late)?;
     let each = start.elapsed().as_secs_f64() * 1e9 / rounds.max(1) as f64;
     println!("{name}, {dimension} features, {actions} actions: {each:.0} ns a round, over {rounds} rounds");
     if beside {

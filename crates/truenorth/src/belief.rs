@@ -3,11 +3,11 @@
 //! In the [units](units) of the columns, and with the [level](level) of rewards left aside, the logs say
 //! `θ† ~ N(θ_off, G⁻¹)`. How far live truth has drifted from that is an average over [models], or, with a prior probability of
 //! 0.05, the logs are void and θ_* ~ N(0, s²I). What is acted on is the Gaussian with mean and covariance of all that. It
-//! is fitted anew from the sums whenever the number of live rewards has grown by a quarter, and follows each reward by a rank-one
-//! update in between.
+//! is fitted anew from the sums whenever the number of live rewards has grown by a quarter (more, where a fit is dear), and
+//! follows each reward by a rank-one update in between.
 //!
 //! What is played cannot tell whether what is never played is as the logs have it. So the belief without logs, *alone*,
-//! decides as many rounds as its probability says: see [`probe`](Belief::probe).
+//! decides as many rounds as its probability says: see [`is_probe`](Belief::is_probe).
 
 mod budget;
 mod drift;
@@ -17,15 +17,19 @@ mod models;
 mod neglect;
 mod news;
 mod parted;
+mod quadratic;
+mod regression;
+mod span;
 mod units;
 
 pub(crate) use self::budget::{Budget, PRICED};
-use self::drift::{Dictionary, DriftLikelihood};
+use self::drift::{Dictionary, DriftLikelihood, Information};
 pub(crate) use self::evidence::Evidence;
 pub(crate) use self::level::Leveled;
-use self::models::{Averaged, Covariance, Models, Named, Past, Whole};
+use self::models::{Averaged, Models, Named, Past};
 pub(crate) use self::neglect::{Neglect, is_recheck};
 pub(crate) use self::news::News;
+use self::quadratic::{Covariance, Thin, Whole};
 use self::units::Look;
 pub(crate) use self::units::{Units, first_unit};
 use crate::dense::{self, Matrix, Vector};
@@ -99,9 +103,15 @@ struct Logs {
 /// A belief about the live parameter, in the users' units.
 pub(crate) struct Gaussian {
     pub(crate) mean: Vector,
-    pub(crate) covariance: Matrix,
+    pub(crate) shape: Shape,
     /// Growth of the precision's log det since the first reward; 0 for a mixture, which has no use for it.
     pub(crate) growth: f64,
+}
+
+/// A covariance, or its root L, lower triangular, where that is at hand: the covariance is LᵀL.
+pub(crate) enum Shape {
+    Covariance(Matrix),
+    Root(Matrix),
 }
 
 /// What a fit finds.
@@ -111,13 +121,18 @@ pub(crate) struct Found {
     pub(crate) alone: Option<Gaussian>,
 }
 
-/// Features from which on a fit is dear.
+/// Features from which on a fit is dear, and very dear.
 const DEAR: usize = 50;
+const VERY_DEAR: usize = 100;
 
-/// Rewards until the next fit: a quarter of those so far, but half of them where a fit is dear.
-fn spacing(rewards: u64, dimension: u64) -> u64 {
-    let share = if dimension < DEAR as u64 { 4 } else { 2 };
-    (rewards / share).max(dimension / 10).max(1)
+/// Rewards until the next fit: a quarter of those so far, but half of them, or as many again, where a fit is dear.
+fn spacing(rewards: u64, dimension: usize) -> u64 {
+    let grown = match dimension {
+        ..DEAR => rewards / 4,
+        DEAR..VERY_DEAR => rewards / 2,
+        _ => rewards,
+    };
+    grown.max(dimension as u64 / 10).max(1)
 }
 
 impl Belief {
@@ -262,11 +277,19 @@ impl Belief {
 
     /// Whether live data alone is to decide this round: in the long run, in as many as the logs are void with some
     /// probability.
-    pub(crate) fn probe(&mut self) -> bool {
+    pub(crate) fn is_probe(&self) -> bool {
+        self.credit + self.void >= 1.0
+    }
+
+    /// Counts a round, which live data alone may have decided.
+    pub(crate) fn count_probe(&mut self, probe: bool) {
         self.credit += self.void;
-        let due = self.credit >= 1.0;
-        self.credit -= f64::from(u8::from(due));
-        due
+        self.credit -= f64::from(u8::from(probe));
+    }
+
+    /// Whether a round is looked at for the units of its columns.
+    pub(crate) fn is_looking(&self, round: u64, actions: Actions<'_>) -> bool {
+        self.units.is_looking(round, actions)
     }
 
     /// Fits everything anew to the logs and the live data. O(d³).
@@ -276,7 +299,7 @@ impl Belief {
         data: &RidgeStatistic,
         rewards: u64,
     ) -> Result<Found> {
-        self.due = rewards + spacing(rewards, data.dimension() as u64);
+        self.due = rewards + spacing(rewards, data.dimension());
         if logs.weight() == 0.0 {
             return self.fit_without_logs(data);
         }
@@ -292,7 +315,7 @@ impl Belief {
     /// The logs' regression; their level is whatever it is.
     fn regression(&mut self, logs: &RidgeStatistic) -> Result<Logs> {
         let data = Leveled::new(logs, &self.units, 0.0, 0.0);
-        self.evidence = self.told(Evidence::of(&data));
+        self.evidence = self.told(|| Evidence::of(&data));
         if data.count > 0.0 && self.heaviest.is_none() && self.told.noise.is_none() {
             self.variance = self.evidence.variance;
         }
@@ -314,8 +337,9 @@ impl Belief {
     }
 
     /// Noise and scale as they are told, and as they were found where they are not.
-    fn told(&self, found: Evidence) -> Evidence {
+    fn told(&self, find: impl FnOnce() -> Evidence) -> Evidence {
         let Told { noise, norm_bound } = self.told;
+        let found = if noise.is_some() && norm_bound.is_some() { Evidence::NONE } else { find() };
         let units = self.units.vector();
         // ‖θ‖ ≤ S: a coefficient's mean square is S²/d.
         let size = |bound: f64| (bound * bound * units.norm_squared()) / (units.len() as f64).powi(2);
@@ -337,14 +361,21 @@ impl Belief {
         let live = Leveled::new(data, &self.units, logs.level, ratio);
         let (gram, moment) = (&live.gram / self.variance, &live.moment / self.variance);
         let precision = self.precision(&Leveled::new(logged, &self.units, 0.0, 0.0));
-        let likelihood = DriftLikelihood::new(&precision, &logs.estimate, &gram, &moment)?;
+        let likelihood = DriftLikelihood::new((&precision, &logs.estimate), (&gram, &moment), live.count)?;
         let unit = scale.sqrt();
         let columns = Dictionary::new(&logs.estimate, unit);
         // Drawn anew, a coefficient is N(0, scale): its drift has the mean -θ_off.
         let anew: Vec<f64> = logs.estimate.iter().map(|value| -value / unit).chain([0.0]).collect();
-        let whole =
-            Whole { q: columns.restrict(&likelihood.information), h: columns.project(&likelihood.shift) };
-        let drifted = Models::new(&whole, &anew, self.past()).average(self.heaviest.as_ref())?;
+        let (h, last) = (columns.project(&likelihood.shift), self.heaviest.as_ref());
+        let drifted = match &likelihood.information {
+            Information::Whole(q) => {
+                Models::new(&Whole { q: columns.restrict(q), h }, &anew, self.past()).average(last)?
+            }
+            Information::Square(root) => {
+                Models::new(&Thin { root: columns.restrict_root(root), h }, &anew, self.past())
+                    .average(last)?
+            }
+        };
         let alone = Alone::new(scale, &gram, &moment)?;
         let evidence =
             alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &gram, &moment);
@@ -357,10 +388,15 @@ impl Belief {
         }
         let said = |j: usize| logged.squares(j) / self.evidence.variance + data.squares(j) / self.variance;
         self.news = News::new(&self.units, scale, said);
-        let found = Found { belief: self.raw(&belief), alone: Some(self.raw(&alone.belief)) };
-        self.levels = [&found.belief, found.alone.as_ref().unwrap_or(&found.belief)]
-            .map(|believed| live.level(data, &believed.mean));
-        Ok(found)
+        let units = self.units.vector();
+        let (mut covariance, raw) = (belief.covariance, belief.mean.component_div(&units));
+        for (j, mut column) in covariance.column_iter_mut().enumerate() {
+            column.iter_mut().zip(&units).for_each(|(entry, unit)| *entry = *entry / unit / units[j]);
+        }
+        let belief = Gaussian { mean: raw, shape: Shape::Covariance(covariance), growth: 0.0 };
+        let alone = alone.raw(&units, 1.0);
+        self.levels = [&belief, &alone].map(|believed| live.level(data, &believed.mean));
+        Ok(Found { belief, alone: Some(alone) })
     }
 
     fn past(&self) -> Past {
@@ -374,27 +410,24 @@ impl Belief {
         columns: &Dictionary,
         drifted: &Averaged<Covariance>,
         alone: &Alone,
-    ) -> Gaussian {
+    ) -> Mixture {
         // θ_* = θ_pool + RΔ.
-        let informed = &likelihood.pooled + &likelihood.gain * columns.combine(&drifted.mean);
-        let spread = &likelihood.gain
-            * columns.spread(&drifted.spread.matrix(drifted.mean.len()))
-            * likelihood.gain.transpose();
+        let informed = &likelihood.pooled + likelihood.gain.times(&columns.combine(&drifted.mean));
+        let spread = columns.spread(&drifted.spread.matrix(drifted.mean.len()));
+        let mut covariance = likelihood.gain.both_sides(spread);
         let (void, holds) = (self.void, 1.0 - self.void);
-        let apart = &informed - &alone.belief.mean;
-        let mut covariance = (&likelihood.covariance + spread) * holds + &alone.belief.covariance * void;
+        let apart = &informed - &alone.mean;
+        let alone_covariance = dense::square_of_lower(&alone.root);
+        let (pooled, alone_entries) = (likelihood.covariance.as_slice(), alone_covariance.as_slice());
+        for ((entry, pooled), alone) in covariance.as_mut_slice().iter_mut().zip(pooled).zip(alone_entries) {
+            *entry = (pooled + *entry) * holds + alone * void;
+        }
         covariance.ger(holds * void, &apart, &apart, 1.0);
-        Gaussian { mean: informed * holds + &alone.belief.mean * void, covariance, growth: 0.0 }
-    }
-
-    /// The same in the users' units.
-    fn raw(&self, belief: &Gaussian) -> Gaussian {
-        let mean = belief.mean.component_div(&self.units.vector());
-        Gaussian { mean, covariance: self.units.divide(&belief.covariance), growth: belief.growth }
+        Mixture { mean: informed * holds + &alone.mean * void, covariance }
     }
 
     /// Keeps what people want to see: the drift of each coordinate, and how much the logs count there.
-    fn note(&mut self, belief: &Gaussian, logs: &Logs, kept: &[f64]) {
+    fn note(&mut self, belief: &Mixture, logs: &Logs, kept: &[f64]) {
         let (dimension, units) = (logs.estimate.len(), self.units.vector());
         for j in 0..dimension {
             // The last column is a common factor on all coefficients.
@@ -429,7 +462,7 @@ impl Belief {
     }
 
     /// σ² from the residuals, with the logs' estimate as a prior worth `NOISE_COUNT` rewards.
-    fn follow_noise(&mut self, live: &Leveled, belief: &Gaussian, logged: f64) {
+    fn follow_noise(&mut self, live: &Leveled, belief: &Mixture, logged: f64) {
         let fitted = belief.mean.dot(&(&live.gram * &belief.mean)) - 2.0 * belief.mean.dot(&live.moment);
         let used = live.gram.component_mul(&belief.covariance).sum() / self.variance;
         self.set_noise((live.count, live.free()), (live.squares + fitted).max(0.0), used, logged);
@@ -446,16 +479,17 @@ impl Belief {
     /// A ridge regression whose noise and scale come from the live data itself, where they are not told.
     fn fit_without_logs(&mut self, data: &RidgeStatistic) -> Result<Found> {
         let live = Leveled::new(data, &self.units, 0.0, 0.0);
-        self.evidence = self.told(Evidence::of(&live));
+        self.evidence = self.told(|| Evidence::of(&live));
         self.variance = self.evidence.variance;
-        let mut alone =
+        let alone =
             Alone::new(self.evidence.scale, &(&live.gram / self.variance), &(&live.moment / self.variance))?;
+        let mut wider = 1.0;
         if live.free() > 0.0 {
             let Told { noise, norm_bound } = self.told;
             let estimated = i32::from(noise.is_none()) + i32::from(norm_bound.is_none());
-            alone.belief.covariance *= Evidence::student(live.free()).powi(estimated);
+            wider = Evidence::student(live.free()).powi(estimated);
         }
-        let belief = self.raw(&alone.belief);
+        let belief = alone.raw(&self.units.vector(), wider);
         self.levels = [live.level(data, &belief.mean); 2];
         Ok(Found { belief, alone: None })
     }
@@ -470,9 +504,19 @@ fn imagined_gram(inverse: &Matrix, ridge: f64) -> Result<(Matrix, f64)> {
     Ok((eigen.recompose(), used))
 }
 
+/// Mean and covariance of all that is believed, in the units of the columns.
+struct Mixture {
+    mean: Vector,
+    covariance: Matrix,
+}
+
 /// Live data alone: θ_* ~ N(0, scale I) before the first reward.
 struct Alone {
-    belief: Gaussian,
+    mean: Vector,
+    /// L, lower triangular: the covariance is LᵀL.
+    root: Matrix,
+    /// Growth of the precision's log det since the first reward.
+    growth: f64,
     /// log ∫ p(live | θ) N(θ; 0, scale I) dθ, with `exp(bᵀθ - ½ θᵀAθ)` for the likelihood.
     log_evidence: f64,
 }
@@ -485,7 +529,16 @@ impl Alone {
         let mean = dense::solve_from_factor(&factor, moment);
         let growth = dense::log_det_from_factor(&factor) + dimension as f64 * scale.ln();
         let log_evidence = 0.5 * (moment.dot(&mean) - growth);
-        let belief = Gaussian { mean, covariance: dense::inverse_from_factor(&factor), growth };
-        Ok(Self { belief, log_evidence })
+        Ok(Self { mean, root: dense::invert_lower(&factor), growth, log_evidence })
+    }
+
+    /// In the users' units, with variances that are so many times wider.
+    fn raw(self, units: &Vector, wider: f64) -> Gaussian {
+        let Self { mean, mut root, growth, .. } = self;
+        let factor = wider.sqrt();
+        for (mut column, unit) in root.column_iter_mut().zip(units) {
+            column.iter_mut().for_each(|entry| *entry = *entry * factor / unit);
+        }
+        Gaussian { mean: mean.component_div(units), shape: Shape::Root(root), growth }
     }
 }

@@ -2,17 +2,20 @@
 
 use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
 
+use crate::band;
 use crate::check;
 use crate::error::Result;
-use crate::kernel::{self, Tridiagonalise};
+use crate::kernel::{self, FactoriseSmall, InvertSmall, SMALL, Small, Tridiagonalise};
 
 /// A dense matrix of the API.
 pub(crate) type Matrix = DMatrix<f64>;
 /// A dense vector of the API.
 pub(crate) type Vector = DVector<f64>;
 
-/// Rows up to which nalgebra's own loops are as fast as products of blocks.
-const SMALL: usize = 32;
+/// Rows up to which products of blocks gain nothing from half of them being 0.
+const WORTH: usize = 64;
+/// Rows up to which nalgebra's own loops are as fast as those over whole columns of a block.
+const TINY: usize = 16;
 
 /// Lower Cholesky factor C with CCᵀ = `matrix`, or the eigenvalue that stands in the way.
 pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
@@ -32,9 +35,19 @@ pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
 /// ```
 fn factorise(mut matrix: DMatrixViewMut<'_, f64>) -> bool {
     let side = matrix.nrows();
-    if side <= SMALL {
+    if side <= TINY {
         let Some(factor) = matrix.clone_owned().cholesky() else { return false };
         matrix.copy_from(&factor.unpack_dirty());
+        return true;
+    }
+    if side <= SMALL {
+        let mut columns = small(matrix.as_view());
+        if !kernel::run(&mut FactoriseSmall { side, columns: &mut columns }) {
+            return false;
+        }
+        for (mut to, from) in matrix.column_iter_mut().zip(&columns) {
+            to.copy_from_slice(&from[..side]);
+        }
         return true;
     }
     let half = (side / 2).next_multiple_of(8);
@@ -44,16 +57,54 @@ fn factorise(mut matrix: DMatrixViewMut<'_, f64>) -> bool {
     let mut below = matrix.view((half, 0), (side - half, half)).transpose();
     solve_lower(matrix.view((0, 0), (half, half)), below.as_view_mut());
     let below = below.transpose();
-    matrix.view_mut((half, half), (side - half, side - half)).gemm(-1.0, &below, &below.transpose(), 1.0);
+    subtract_square(below.as_view(), matrix.view_mut((half, half), (side - half, side - half)));
     matrix.view_mut((half, 0), (side - half, half)).copy_from(&below);
     factorise(matrix.view_mut((half, half), (side - half, side - half)))
+}
+
+/// A block as the smallest loops want it.
+fn small(matrix: DMatrixView<'_, f64>) -> Small {
+    let mut columns = [[0.0; SMALL]; SMALL];
+    for (to, from) in columns.iter_mut().zip(matrix.column_iter()) {
+        to[..matrix.nrows()].iter_mut().zip(&from).for_each(|(to, &from)| *to = from);
+    }
+    columns
+}
+
+/// C⁻¹ of a small lower triangle, of which nothing above the diagonal is looked at.
+fn inverse_of_small(factor: DMatrixView<'_, f64>) -> Matrix {
+    let side = factor.nrows();
+    if side <= TINY {
+        let mut inverse = Matrix::identity(side, side);
+        factor.solve_lower_triangular_unchecked_mut(&mut inverse);
+        return inverse;
+    }
+    let columns = small(factor);
+    let mut rows = [[0.0; SMALL]; SMALL];
+    kernel::run(&mut InvertSmall { side, columns: &columns, rows: &mut rows });
+    Matrix::from_fn(side, side, |i, j| rows[i][j])
+}
+
+/// Takes the lower half of QQᵀ away.
+fn subtract_square(q: DMatrixView<'_, f64>, mut from: DMatrixViewMut<'_, f64>) {
+    let side = q.nrows();
+    if side <= WORTH {
+        from.gemm(-1.0, &q, &q.transpose(), 1.0);
+        return;
+    }
+    let half = (side / 2).next_multiple_of(8);
+    let (above, below) = (q.rows(0, half), q.rows(half, side - half));
+    subtract_square(above, from.view_mut((0, 0), (half, half)));
+    from.view_mut((half, 0), (side - half, half)).gemm(-1.0, &below, &above.transpose(), 1.0);
+    subtract_square(below, from.view_mut((half, half), (side - half, side - half)));
 }
 
 /// Replaces `right` by C⁻¹ `right`; what is above the diagonal of C is not looked at.
 fn solve_lower(factor: DMatrixView<'_, f64>, mut right: DMatrixViewMut<'_, f64>) {
     let side = factor.nrows();
     if side <= SMALL {
-        factor.solve_lower_triangular_unchecked_mut(&mut right);
+        let before = right.clone_owned();
+        right.gemm(1.0, &inverse_of_small(factor), &before, 0.0);
         return;
     }
     let half = (side / 2).next_multiple_of(8);
@@ -62,6 +113,86 @@ fn solve_lower(factor: DMatrixView<'_, f64>, mut right: DMatrixViewMut<'_, f64>)
     below.gemm(-1.0, &factor.view((half, 0), (side - half, half)), &above, 1.0);
     solve_lower(factor.view((half, half), (side - half, side - half)), below.as_view_mut());
 }
+
+/// `T right` of a lower triangular T with zeros above its diagonal.
+pub(crate) fn lower_product(lower: &Matrix, right: &Matrix) -> Matrix {
+    let mut product = Matrix::zeros(right.nrows(), right.ncols());
+    add_lower_product(lower.as_view(), right.as_view(), product.as_view_mut());
+    product
+}
+
+fn add_lower_product(
+    lower: DMatrixView<'_, f64>,
+    right: DMatrixView<'_, f64>,
+    mut to: DMatrixViewMut<'_, f64>,
+) {
+    let side = lower.nrows();
+    if side <= WORTH {
+        to.gemm(1.0, &lower, &right, 1.0);
+        return;
+    }
+    let half = (side / 2).next_multiple_of(8);
+    let (above, below) = (right.rows(0, half), right.rows(half, side - half));
+    add_lower_product(lower.view((0, 0), (half, half)), above, to.rows_mut(0, half));
+    to.rows_mut(half, side - half).gemm(1.0, &lower.view((half, 0), (side - half, half)), &above, 1.0);
+    let last = lower.view((half, half), (side - half, side - half));
+    add_lower_product(last, below, to.rows_mut(half, side - half));
+}
+
+/// `T right` of an upper triangular T with zeros below its diagonal.
+pub(crate) fn upper_product(upper: &Matrix, right: &Matrix) -> Matrix {
+    let mut product = Matrix::zeros(right.nrows(), right.ncols());
+    add_upper_product(upper.as_view(), right.as_view(), product.as_view_mut());
+    product
+}
+
+fn add_upper_product(
+    upper: DMatrixView<'_, f64>,
+    right: DMatrixView<'_, f64>,
+    mut to: DMatrixViewMut<'_, f64>,
+) {
+    let side = upper.nrows();
+    if side <= WORTH {
+        to.gemm(1.0, &upper, &right, 1.0);
+        return;
+    }
+    let half = (side / 2).next_multiple_of(8);
+    let (above, below) = (right.rows(0, half), right.rows(half, side - half));
+    add_upper_product(upper.view((0, 0), (half, half)), above, to.rows_mut(0, half));
+    to.rows_mut(0, half).gemm(1.0, &upper.view((0, half), (half, side - half)), &below, 1.0);
+    let last = upper.view((half, half), (side - half, side - half));
+    add_upper_product(last, below, to.rows_mut(half, side - half));
+}
+
+/// `left right`, which is known to be symmetric: half of it is computed.
+pub(crate) fn symmetric_product(left: &Matrix, right: &Matrix) -> Matrix {
+    let mut product = Matrix::zeros(left.nrows(), right.ncols());
+    add_symmetric_product(left.as_view(), right.as_view(), product.as_view_mut());
+    product.fill_upper_triangle_with_lower_triangle();
+    product
+}
+
+/// Adds its lower half.
+fn add_symmetric_product(
+    left: DMatrixView<'_, f64>,
+    right: DMatrixView<'_, f64>,
+    mut to: DMatrixViewMut<'_, f64>,
+) {
+    let side = left.nrows();
+    if side <= WORTH {
+        to.gemm(1.0, &left, &right, 1.0);
+        return;
+    }
+    let half = (side / 2).next_multiple_of(8);
+    let rest = side - half;
+    add_symmetric_product(left.rows(0, half), right.columns(0, half), to.view_mut((0, 0), (half, half)));
+    to.view_mut((half, 0), (rest, half)).gemm(1.0, &left.rows(half, rest), &right.columns(0, half), 1.0);
+    let last = to.view_mut((half, half), (rest, rest));
+    add_symmetric_product(left.rows(half, rest), right.columns(half, rest), last);
+}
+
+/// Rows from which on three diagonals are found in two stages, because half the matrix does not stay in a core's cache.
+const LARGE: usize = 768;
 
 /// A symmetric matrix as seen from directions in which it has three diagonals, `A = QTQᵀ`, with `Qᵀy` of two vectors y. Many
 /// regressions with the same matrix and other ridges are cheap then.
@@ -81,6 +212,12 @@ impl Tridiagonal {
         let [first, second] = &mut self.vectors;
         first.extend(vectors[0]);
         second.extend(vectors[1]);
+        if side >= LARGE {
+            let (diagonal, beside) = band::tridiagonal(matrix, [&mut first[before..], &mut second[before..]]);
+            self.diagonal.extend(diagonal);
+            self.beside[before..].copy_from_slice(&beside);
+            return;
+        }
         kernel::run(&mut Tridiagonalise {
             side,
             matrix: matrix.as_mut_slice(),
@@ -125,14 +262,7 @@ impl Tridiagonal {
 
 /// C⁻¹ of a lower triangular `factor` with a positive diagonal.
 pub(crate) fn invert_lower(factor: &Matrix) -> Matrix {
-    let side = factor.nrows();
-    if side <= SMALL {
-        let mut inverse = Matrix::identity(side, side);
-        factor.solve_lower_triangular_unchecked_mut(&mut inverse);
-        return inverse;
-    }
     let mut inverse = factor.clone();
-    inverse.fill_upper_triangle(0.0, 1);
     invert(inverse.as_view_mut());
     inverse
 }
@@ -144,8 +274,7 @@ pub(crate) fn invert_lower(factor: &Matrix) -> Matrix {
 fn invert(mut factor: DMatrixViewMut<'_, f64>) {
     let side = factor.nrows();
     if side <= SMALL {
-        let mut inverse = Matrix::identity(side, side);
-        factor.solve_lower_triangular_unchecked_mut(&mut inverse);
+        let inverse = inverse_of_small(factor.as_view());
         factor.copy_from(&inverse);
         return;
     }

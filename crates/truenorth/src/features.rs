@@ -6,7 +6,7 @@ use crate::given::Given;
 use crate::policy::{Family, Policy};
 use crate::posterior::Posterior;
 use crate::settings::{Intervals, Method, Pooling, Prior};
-use crate::statistic::merged;
+use crate::statistic::{RidgeStatistic, merged};
 
 /// One feature: what the logs know of it, how far live truth has moved, how much the logs still count.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,18 +15,26 @@ use crate::statistic::merged;
 pub struct FeatureView {
     /// Estimated live coefficient.
     pub estimate: f64,
-    /// What the logs know: the number of observations of this feature alone (of size 1) that would tell as
-    /// much about its coefficient.
+    /// What the logs know: the number of rows of this feature alone, of its typical size in the logs, that would tell
+    /// as much about its coefficient. At most the logs' rows, whatever the units; an audit has the same number.
     pub coverage: f64,
     /// Estimated difference of the live coefficient from the logged one; none before live data or without
     /// logs.
     pub drift: Option<f64>,
     /// Standard deviation of that estimate.
     pub stderr: Option<f64>,
-    /// How much the logs count here, from 0 to 1: with an adaptive posterior `1/(1 + g²)` on average, where the
-    /// coefficient may have moved by g of its size, and 0 where it was drawn anew, with discounted pooling the share of the logs' own uncertainty in what
-    /// they are taken to be uncertain by, otherwise 0 or 1.
+    /// How much the logs count here, from 0 to 1, which is not an audit's probability that nothing has moved: logs that
+    /// moved by a tenth of a coefficient are certainly wrong, and still nearly all of what is known. With an adaptive posterior `1/(1 + g²)` on average, where the
+    /// coefficient may have moved by g of its size, and 0 where it was drawn anew; with discounted pooling the share of
+    /// the logs' own uncertainty in what they are taken to be uncertain by; otherwise 0 or 1.
     pub trust: f64,
+}
+
+/// What a precision of so many observations of size 1 is in rows of the size that a column has in the logs.
+fn in_rows(known: f64, logs: &RidgeStatistic, column: usize) -> f64 {
+    let rows = logs.count() as f64;
+    let square = logs.squares(column) / rows;
+    if square > 0.0 { (known / square).clamp(0.0, rows) } else { 0.0 }
 }
 
 impl Posterior {
@@ -40,7 +48,7 @@ impl Posterior {
             let drift = belief.filter(|_| live).map(|belief| belief.drift(j));
             FeatureView {
                 estimate,
-                coverage: coverage.as_ref().map_or(0.0, |coverage| coverage[j]),
+                coverage: coverage.as_ref().map_or(0.0, |coverage| in_rows(coverage[j], given.logs(), j)),
                 drift: drift.map(|drift| drift.0),
                 stderr: drift.map(|drift| drift.1),
                 trust: belief.map_or(0.0, |belief| belief.kept(j)),
@@ -81,7 +89,7 @@ impl Policy {
             let (drift, stderr) = believed.map_or(gap, |belief| belief.drift(j));
             FeatureView {
                 estimate: estimate[j],
-                coverage: (own.recip() - offline.ridge()[j]).max(0.0),
+                coverage: in_rows(own.recip() - offline.ridge()[j], &settings.logs, j),
                 drift: known.map(|()| drift),
                 stderr: known.map(|()| stderr),
                 trust: match (believed, &allowance) {

@@ -38,6 +38,7 @@
 //! the paper has S.
 
 mod arms;
+mod band;
 mod belief;
 mod blocks;
 mod branch;
@@ -45,6 +46,7 @@ mod certificate;
 #[doc(hidden)]
 pub mod check;
 mod confidence;
+mod decide;
 mod dense;
 mod error;
 mod explain;
@@ -76,6 +78,7 @@ mod triangle;
 
 pub use branch::{ActionInterval, Branch, BranchInterval};
 pub use certificate::Certificate;
+pub use decide::Room;
 pub use error::{Error, ErrorKind, Result};
 pub use explain::{Explanation, LayerExplanation};
 pub use features::FeatureView;

@@ -20,7 +20,7 @@
 //!
 //! The estimate is never corrected by a gain that has lost its digits: z does without one.
 
-use crate::belief::Gaussian;
+use crate::belief::{Gaussian, Shape};
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::kernel::{self, Absorb, AbsorbMany, Carried};
@@ -79,16 +79,27 @@ impl Precision {
 
     /// A Gaussian belief about the live parameter: `V = σ² covariance⁻¹`. O(d³).
     pub(crate) fn from_belief(belief: &Gaussian, variance: f64) -> Result<Self> {
-        // L is lower triangular with LᵀL = V⁻¹; the Cholesky factor of V⁻¹ turned by 180° is Lᵀ, turned.
-        let turned = |matrix: &Matrix| {
-            let last = matrix.nrows() - 1;
-            Matrix::from_fn(matrix.nrows(), matrix.ncols(), |i, j| matrix[(last - i, last - j)])
+        let scale = variance.sqrt().recip();
+        let (factor, whitened) = match &belief.shape {
+            Shape::Root(root) => {
+                let factor = root * scale;
+                let mut whitened = belief.mean.clone();
+                factor.tr_solve_lower_triangular_mut(&mut whitened);
+                (Triangle::from_matrix(&factor), whitened)
+            }
+            // L is lower triangular with LᵀL = V⁻¹; the Cholesky factor of V⁻¹ turned by 180° is Lᵀ, turned.
+            Shape::Covariance(covariance) => {
+                let (side, entries) = (covariance.nrows(), covariance.as_slice().iter().rev());
+                let turned = Matrix::from_iterator(side, side, entries.map(|entry| entry / variance));
+                let factor = dense::cholesky("the covariance of the belief", &turned)?;
+                let mut whitened = Vector::from_iterator(side, belief.mean.iter().rev().copied());
+                factor.solve_lower_triangular_mut(&mut whitened);
+                let (last, whitened) =
+                    (side - 1, Vector::from_iterator(side, whitened.iter().rev().copied()));
+                (Triangle::from_fn(side, |i, j| factor[(last - j, last - i)]), whitened)
+            }
         };
-        let inverse = &belief.covariance / variance;
-        let factor = turned(&dense::cholesky("the covariance of the belief", &turned(&inverse))?).transpose();
-        let mut whitened = belief.mean.clone();
-        factor.tr_solve_lower_triangular_mut(&mut whitened);
-        let fresh = Self::new(Triangle::from_matrix(&factor), whitened.as_slice().to_vec());
+        let fresh = Self::new(factor, whitened.as_slice().to_vec());
         Ok(Self { log_det_growth: belief.growth, ..fresh })
     }
 
@@ -117,6 +128,15 @@ impl Precision {
         self.factor = widened(&self.factor, &fresh.factor);
         self.maps = self.maps.iter().zip(&fresh.maps).map(|(map, fresh)| widened(map, fresh)).collect();
         self.whitened_estimate.extend(&fresh.whitened_estimate[before..]);
+    }
+
+    /// Copies another one's numbers to where this one's are. There are no maps.
+    pub(crate) fn become_like(&mut self, other: &Self) {
+        let Self { factor, whitened_estimate, log_det_growth, growth, .. } = other;
+        self.factor.dimension = factor.dimension;
+        self.factor.blocks.clone_from(&factor.blocks);
+        self.whitened_estimate.clone_from(whitened_estimate);
+        (self.log_det_growth, self.growth) = (*log_det_growth, *growth);
     }
 
     /// Absorbs one observation: `V + xxᵀ`. O(d²), no allocation.

@@ -160,7 +160,7 @@ impl Method {
 /// | `noise` | from the logs | σ, sub-Gaussian scale of a reward's noise; 1 without logs, but followed by posteriors that learn | ≥ 0; > 0 with discounted pooling and posteriors |
 /// | `norm_bound` | from the logs | S, bound on the length of the live and the logged parameter: twice the length of the logs' estimate, 1 without logs | ≥ 0; > 0 with posteriors |
 /// | `ridge` | 1; of the data in posteriors and `offline-only` | λ | > 0 |
-/// | `delta` | 0.01 | probability that any interval ever fails | in (0, 1) |
+/// | `delta` | 0.01 | probability δ that any interval ever fails; 2δ with a learned certificate, which may fail by itself | in (0, 1) |
 /// | `schedule` | anytime when flat, per round when layered | see [`Schedule`] | |
 /// | `exploration_scale` | 1; 0.2 for `truenorth`, 0 for the greedy ones | multiplies every radius (not that of what `truenorth` finds new); below 1 the guarantee is gone | ≥ 0; > 0 for confidence intervals |
 /// | `discount` | 1 | what a row of the logs is worth, in live rows | in (0, 1] |

@@ -10,7 +10,9 @@ pub(super) fn blocks(audit: &Audit) -> Vec<Block> {
     let linear = "Rewards are taken to be linear in the features, up to noise. The logs' coefficients come from a \
                   regression on all logged rows, and the noise from what it leaves over.";
     let coverage = "Coverage counts rows of typical size that look at one feature, or in one direction, alone: what \
-                    they would tell about it is what the logs tell.";
+                    they would tell about it is what the logs tell. It is the same number in a running policy. Its trust \
+                    is another one: how much the logs count there, which may be nearly all where a coefficient has \
+                    certainly moved, but little.";
     let limits = "What the logs cannot tell: whether they still hold where no live data looked, what happens in \
                   directions that nobody tried, and what will drift tomorrow. A pilot speaks for the time and the \
                   people it was taken from.";
@@ -42,7 +44,7 @@ fn drift(audit: &Audit) -> Vec<String> {
             counted(pilot.rows, "row")
         )
     };
-    let undecided = "Undecided: neither is shown. It is not a sign of drift, but of too little live data about this feature.";
+    let unclear = "Unclear: neither is shown. It is not a sign of drift, but of too little live data about this feature.";
     let trust =
         "Trust is the probability that the logged coefficient still holds, from even odds before the pilot.";
     vec![
@@ -55,12 +57,11 @@ fn drift(audit: &Audit) -> Vec<String> {
              drifted is at most {level}."
         ),
         format!(
-            "Holds: no drift is found, and it is either more likely that there is none than that there is one, or \
-             shown to be too small to matter: it moves a typical reward by less than {margin} standard deviations of \
-             the noise, which is {}.",
-            number(audit.margin * audit.noise)
+            "Holds: no drift is found, and either trust is at least 80\u{a0}%, or the drift is shown to be too small to \
+             matter: with all others as large, it would cost less than {margin} of what choosing well earns over choosing \
+             at random.",
         ),
-        undecided.to_owned(),
+        unclear.to_owned(),
         trust.to_owned(),
     ]
 }

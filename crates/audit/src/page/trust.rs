@@ -12,7 +12,7 @@ use crate::view::{Audit, CertificateView, Finding, PilotView};
 fn tone(standing: Standing) -> Tone {
     match standing {
         Standing::Drifted => Tone::Bad,
-        Standing::Slight | Standing::Undecided => Tone::Mixed,
+        Standing::Harmless | Standing::Unclear => Tone::Mixed,
         Standing::Untested => Tone::Plain,
         Standing::Holds => Tone::Good,
     }
@@ -54,23 +54,32 @@ fn sorted<'a>(found: impl Iterator<Item = (String, &'a Finding)>) -> Vec<Entry<'
 }
 
 impl Entry<'_> {
-    /// The drift as a change of a typical reward.
+    /// The drift as a change of what tells the actions of a round apart, or of a typical reward.
     fn effect(&self) -> Option<f64> {
-        let effect = self.finding.drift? * self.finding.typical;
+        let effect = self.finding.drift? * self.size();
         (effect.is_finite() && self.finding.typical > 0.0).then_some(effect)
     }
 
+    fn size(&self) -> f64 {
+        self.finding.spread.unwrap_or(self.finding.typical)
+    }
+
     fn row(&self) -> Row {
-        let Finding { typical, coverage, trust, interval, .. } = *self.finding;
+        let Finding { coverage, trust, interval, .. } = *self.finding;
         let bounded = |value: f64| value.clamp(-LARGEST, LARGEST);
         let drift = self.effect().map(|value| {
             // Ends that are no numbers are the value itself.
-            let [low, high] = interval.unwrap_or([f64::NAN; 2]).map(|end| end * typical);
+            let [low, high] = interval.unwrap_or([f64::NAN; 2]).map(|end| end * self.size());
             Interval { value: bounded(value), low: bounded(value.min(low)), high: bounded(value.max(high)) }
         });
         let [coverage, trust] = [(coverage, LARGEST), (trust, 1.0)]
             .map(|(value, most)| if value > 0.0 { value.min(most) } else { 0.0 });
-        Row { name: self.name.clone(), size: coverage, interval: drift, share: trust }
+        let tone = match self.finding.standing() {
+            Standing::Drifted => Tone::Bad,
+            Standing::Harmless => Tone::Mixed,
+            _ => Tone::Good,
+        };
+        Row { name: self.name.clone(), size: coverage, interval: drift, share: trust, tone }
     }
 
     /// A stepwise test may see what a simultaneous interval does not exclude.
@@ -85,14 +94,16 @@ fn figure(entries: &[Entry<'_>], audit: &Audit, heading: &str) -> Result<Block, 
     let what = heading.to_lowercase();
     let shown = &entries[..entries.len().min(ROWS)];
     let level = share(1.0 - audit.level);
+    let changed = if audit.cost.is_some() { "a round's differences" } else { "a typical reward" };
     let notes = [
         "rows of it alone".to_owned(),
-        format!("change of a typical reward, {level} interval"),
+        format!("change of {changed}, {level} interval"),
         "that the logs still hold".to_owned(),
     ];
     let title = format!("What has moved since the logs, by {what}");
     let rows = shown.iter().map(Entry::row).collect();
-    let figure = directions_figure(title, heading, notes, audit.margin * audit.noise, rows);
+    let band = audit.features.iter().find_map(|f| Some(f.finding.margin? * f.finding.spread?));
+    let figure = directions_figure(title, heading, notes, band.unwrap_or(0.0), rows);
     let mut caption = format!("The intervals hold for all {what}s together with probability {level}.");
     if shown.len() < entries.len() {
         let rest = entries.len() - shown.len();
@@ -131,10 +142,10 @@ fn summary(entries: &[Entry<'_>], pilot: &PilotView, level: f64) -> String {
         _ => format!("{} features have drifted: {}.", drifted.len(), words::some_of(&drifted, 6)),
     };
     let more = if drifted.is_empty() { "" } else { " more" };
-    let slight = match names(Standing::Slight).len() {
+    let slight = match names(Standing::Harmless).len() {
         0 => String::new(),
-        1 => format!(" One{more} has moved, but too little to matter."),
-        few => format!(" {few}{more} have moved, but too little to matter."),
+        1 => format!(" One{more} has moved, but that costs too little to matter."),
+        few => format!(" {few}{more} have moved, but that costs too little to matter."),
     };
     let refuted = pilot.p_value.map_or(String::new(), |p_value| {
         let can = if p_value <= level { "can" } else { "cannot" };
@@ -142,8 +153,8 @@ fn summary(entries: &[Entry<'_>], pilot: &PilotView, level: f64) -> String {
     });
     format!(
         "{moved}{slight} Drift is what a feature does to rewards now minus what it did in the logs. Where it has \
-         drifted, the logs mislead; where it holds, they count as if they were live; where it is undecided, more \
-         live data would tell.{refuted}"
+         drifted, the logs mislead; where it holds, they count as if they were live; where it is unclear, more live \
+         data would tell.{refuted}"
     )
 }
 
@@ -165,8 +176,9 @@ fn tested(entries: &[Entry<'_>], audit: &Audit) -> Block {
     let effect = |effect: Option<f64>| effect.map_or(NONE.to_owned(), |effect| change(effect, audit.noise));
     let all = if entries.len() > ROWS { format!("All {} features. ", entries.len()) } else { String::new() };
     let table = table(
-        all + "Drift is for one unit of the column, its effect on a reward for a typical size of it. Coverage: rows of \
-               this feature alone that would tell as much as the logs. Allowed drift: what the certificate permits.",
+        all + "Drift is for one unit of the column; its effect is what it does to the differences between the actions of a \
+               round, or to a typical reward where there are no rounds. Coverage: rows of this feature alone that would tell \
+               as much as the logs. Allowed drift: what the certificate permits.",
         entries,
         &[
             ("Feature", &|entry| entry.name.clone()),
@@ -183,15 +195,12 @@ fn tested(entries: &[Entry<'_>], audit: &Audit) -> Block {
 }
 
 fn untested(audit: &Audit) -> Vec<Block> {
-    let mut blocks = vec![
-        paragraph(
-            "Nothing here says whether the logs still hold: that takes live data. A pilot is a small set of live \
-             rows, a few hundred are a start, with the same columns as the logs and chosen with some randomness. \
-             With one, this page shows for each feature how far it has moved since the logs, which of them to \
-             trust, and a certificate that is measured rather than assumed.",
-        ),
-        Block::Code("truenorth audit SUMMARY --pilot FILE".to_owned()),
-    ];
+    let mut blocks = vec![paragraph(
+        "Nothing here says whether the logs still hold: that takes live data. A pilot is a small set of live rows, a few \
+         hundred are a start, with the same columns as the logs and chosen with some randomness. With one, this page \
+         shows for each feature how far it has moved since the logs, which of them to trust, what following them would \
+         cost, and a certificate that is measured rather than assumed.",
+    )];
     let mut features: Vec<_> = audit.features.iter().zip(allowances(audit)).collect();
     features.sort_by(|(a, _), (b, _)| a.finding.coverage.total_cmp(&b.finding.coverage));
     let caption = "What the logs say, the least covered feature first. Coverage: rows of this feature alone that \
@@ -214,7 +223,7 @@ fn untested(audit: &Audit) -> Vec<Block> {
 /// Figure of the eigen-directions.
 pub(super) fn directions(audit: &Audit) -> Result<Vec<Block>, Error> {
     let names = names(audit);
-    let name = |weights: &[f64]| words::direction(weights, &names, 2, 11);
+    let name = |weights: &[f64]| words::direction(weights, &names, 2, 30);
     let entries = sorted(audit.directions.iter().map(|found| (name(&found.weights), &found.finding)));
     let text = format!(
         "Features that move together in the logs are hard to tell apart, and their drifts with them. Along the \

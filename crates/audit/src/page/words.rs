@@ -56,7 +56,18 @@ pub(super) fn some_of(items: &[String], most: usize) -> String {
     format!("{} and {} more", items[..most].join(", "), items.len() - most)
 }
 
-/// A direction by its largest weights: 0.8 price − 0.5 season + ….
+/// A name of at most so many letters: of a longer one the beginning and the end, which tell it from others.
+fn abridged(name: &str, letters: usize) -> String {
+    let all: Vec<char> = name.chars().collect();
+    if all.len() <= letters {
+        return name.to_owned();
+    }
+    let (start, end) = (&all[..letters / 2], &all[all.len() + 1 + letters / 2 - letters..]);
+    start.iter().chain(&['…']).chain(end).collect()
+}
+
+/// A direction by its largest weights: 0.8 price − 0.5 season + …. Names stay whole: of terms that do not fit in so many
+/// letters the last ones go, and a name is abridged only where it does not fit by itself.
 pub(super) fn direction(weights: &[f64], names: &[&str], terms: usize, letters: usize) -> String {
     let mut order: Vec<usize> =
         (0..weights.len().min(names.len())).filter(|&i| weights[i].is_finite()).collect();
@@ -81,7 +92,11 @@ pub(super) fn direction(weights: &[f64], names: &[&str], terms: usize, letters: 
             (false, true) => " − ",
             (false, false) => " + ",
         };
-        text.extend([joint, &size, &shortened(names[i], letters)]);
+        let term = format!("{joint}{size}{}", abridged(names[i], letters));
+        if used > 0 && text.chars().count() + term.chars().count() > letters + 6 {
+            break;
+        }
+        text += &term;
         told += weights[i] * weights[i];
         used += 1;
     }
@@ -110,6 +125,10 @@ mod tests {
         assert_eq!(direction(&[0.6, 0.6, 0.5], &names, 2, 20), "0.6 f_hsin1 + 0.6 f_hcos2 + …");
         assert_eq!(direction(&[0.0; 3], &names, 3, 20), "–");
         assert_eq!(direction(&[0.05; 400], &vec!["x"; 400], 1, 20), "0.1 x + …");
+        // No name is cut while another one can go.
+        let long = ["segment=student:item=news", "segment=student:item=sport", "x"];
+        assert_eq!(direction(&[0.7, 0.6, 0.1], &long, 2, 30), "0.7 segment=student:item=news + …");
+        assert_eq!(direction(&[0.0, 1.0, 0.0], &long, 2, 11), "segme…sport");
     }
 
     #[test]

@@ -7,13 +7,12 @@ use super::{LARGEST, paragraph, trust};
 use crate::view::{Audit, Bounds};
 
 pub(super) fn blocks(audit: &Audit) -> Result<Vec<Block>, Error> {
-    let counted = "Worth is counted in live rounds: how many of them would teach as much about the live coefficients \
-                   as the logs do. Drift takes from it, because what has moved has to be learned again.";
-    let file = "The file certificate.toml holds this as a matrix and a radius rho. Hand it to policies that are told a \
+    let counted = "Worth is counted in live rounds: how many of them at the start would spare a policy as much as the \
+                   logs do. Drift takes from it, because what has moved has to be learned again.";
+    let file = "The certificate's file holds this as a matrix and a radius rho. Hand it to policies that are told a \
                 certificate, such as ellipsoidal-minucb. The policy truenorth needs none: it measures the drift while \
                 it plays.";
     let mut blocks = vec![paragraph(counted), bars(audit)?];
-    blocks.extend(audit.bounds.as_ref().map(|bounds| paragraph(promise(bounds))));
     blocks.extend([paragraph(certificate(audit)), paragraph(file)]);
     Ok(blocks)
 }
@@ -46,22 +45,22 @@ fn bars(audit: &Audit) -> Result<Block, Error> {
 }
 
 /// The bounds in plain words.
-fn promise(bounds: &Bounds) -> String {
+pub(super) fn promise(bounds: &Bounds) -> Vec<Block> {
     let Bounds { horizon, actions, with_logs, without_logs, logs_pay } = *bounds;
-    let holds = if logs_pay {
-        "holds here."
-    } else {
-        "does not hold here: by this yardstick the logs bring nothing that is guaranteed, though they may still help."
-    };
-    format!(
+    let pay = if logs_pay { "do" } else { "do not: they bring nothing that is guaranteed" };
+    let told = format!(
         "In the worst case, over {} with {} each, the paper guarantees that a policy with these logs and this \
-         certificate loses at most {} of reward, and one without logs at most {}. Its condition for logs that pay \
-         {holds} Such guarantees are cautious; compare them with each other, not with what you expect to lose.",
+         certificate loses at most {} of reward, and one without logs at most {}. By this yardstick logs pay if their \
+         bound is the smaller one, and here they {pay}.",
         counted(horizon, "round"),
         counted(actions as u64, "action"),
         amount(with_logs),
         amount(without_logs)
-    )
+    );
+    let cautious = "Such bounds are far above what any policy loses: compare them with each other, not with what you \
+                    expect to lose. They are for rewards in [0, 1] and noise of a known size; outside of that, read \
+                    them as rates.";
+    vec![paragraph(told), paragraph(cautious)]
 }
 
 /// The certificate in a sentence.

@@ -120,7 +120,7 @@ fn browsers_show_pages_without_complaint_in_light_and_dark_narrow_and_wide() {
     let pages = samples::all().into_iter().map(|(name, audit)| {
         (
             name.to_owned(),
-            page(&audit, "a_summary_with_a_name_that_is_far_too_long_for_telephones").expect("a page"),
+            page(&audit, "a_summary_with_a_name_that_is_far_too_long_for_telephones", None).expect("a page"),
         )
     });
     let pages: Vec<(String, String)> = pages.collect();
@@ -154,7 +154,7 @@ fn the_test_above_would_see_a_bad_page() {
 #[test]
 fn pages_name_nothing_outside_of_themselves() {
     for (name, audit) in samples::all() {
-        let html = page(&audit, "logs").expect("a page");
+        let html = page(&audit, "logs", None).expect("a page");
         for outside in ["src=", "href=\"http", "href=\"/", "url(", "@import", "<script", "<link", "<iframe"] {
             assert!(!html.contains(outside), "{name}: {outside}");
         }

@@ -3,6 +3,7 @@
 
 mod browser;
 mod by_hand;
+mod clicks;
 mod levels;
 mod odd_data;
 mod rates;
@@ -10,3 +11,4 @@ mod real_data;
 mod samples;
 mod support;
 mod texts;
+mod worth;

@@ -1,8 +1,8 @@
 //! Audits made by hand: what pages have to cope with.
 
 use truenorth_audit::{
-    Audit, Bounds, CertificateView, Direction, Feature, Finding, Pair, PairEstimate, PilotView, Use, Verdict,
-    Worth,
+    Audit, Bounds, CertificateView, Cost, Direction, Feature, Finding, Pair, PairEstimate, PilotView, Use,
+    Verdict, Worth,
 };
 
 const BIKES: [&str; 15] = [
@@ -55,7 +55,10 @@ pub(crate) fn no_pilot() -> Audit {
     let features = (0..15).map(|i| feature(BIKES[i], i, None)).collect();
     let sentence = "The logs cover most directions, but nothing live has tested them: use them with a policy that \
                     checks them while it plays.";
-    Audit { verdict: Verdict { usable: Use::Some, sentence: sentence.to_owned() }, ..audit(features, false) }
+    Audit {
+        verdict: Verdict { usable: Use::Unclear, sentence: sentence.to_owned() },
+        ..audit(features, false)
+    }
 }
 
 /// Nothing drifted.
@@ -180,6 +183,7 @@ pub(crate) fn nothing() -> Audit {
         level: 0.05,
         margin: 0.2,
         pilot: None,
+        cost: None,
         worth: Worth { unbiased: 0.0, stated_drift: 0.0, under_stated_drift: 0.0, after_pilot: None },
         bounds: None,
         pair: None,
@@ -203,8 +207,11 @@ fn feature(name: &str, i: usize, drift: Option<(f64, f64, bool)>) -> Feature {
         interval: None,
         p_value: None,
         drifted: None,
+        spread: drift.map(|_| typical),
+        margin: drift.map(|_| 0.06 / typical),
         equivalent: None,
         trust: 0.5,
+        mean_square: None,
     };
     if let Some((drift, stderr, drifted)) = drift {
         let ends = [drift - 3.0 * stderr, drift + 3.0 * stderr];
@@ -275,6 +282,21 @@ fn audit(features: Vec<Feature>, tested: bool) -> Audit {
             independent: 400,
             noise: 0.334,
             p_value: Some(3e-17),
+            outcomes: Some(2_000),
+            settled_by: None,
+        }),
+        cost: tested.then_some(Cost {
+            estimate: 0.031,
+            stderr: 0.008,
+            interval: [0.016, 0.047],
+            gain: 0.3,
+            margin: 0.06,
+            advantage: 0.21,
+            advantage_stderr: 0.02,
+            rounds: 400,
+            actions: 5.0,
+            given: true,
+            clicks: false,
         }),
         worth: Worth {
             unbiased: 1_480.0,

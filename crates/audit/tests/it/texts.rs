@@ -5,7 +5,7 @@ use truenorth_audit::{Audit, Feature, Finding, Pair, Use, page};
 use crate::samples;
 
 fn html(audit: &Audit) -> String {
-    page(audit, "logs.summary").expect("a page")
+    page(audit, "logs.summary", Some("live.csv")).expect("a page")
 }
 
 /// The rows of the first table.
@@ -46,6 +46,7 @@ fn the_verdict_is_a_word_and_a_sentence() {
         (Use::All, "USE ALL", "callout good"),
         (Use::Some, "USE SOME", "callout mixed"),
         (Use::None, "DO NOT USE", "callout bad"),
+        (Use::Unclear, "UNCLEAR", "callout plain"),
     ] {
         let mut audit = samples::typical();
         audit.verdict.usable = usable;
@@ -62,11 +63,14 @@ fn sections_come_in_their_order() {
     let headings = [
         "What to do",
         "Trust by feature",
+        "What following the logs would cost",
         "Coverage",
         "Trust by direction",
         "The two directions that matter most",
         "What the logs are worth",
+        "Bounds of the paper",
         "How this was computed",
+        "What to do next",
     ];
     let places = headings.map(|heading| html.find(&format!("<h2>{heading}</h2>")).expect(heading));
     assert!(places.is_sorted(), "{places:?}");
@@ -83,7 +87,7 @@ fn names_are_escaped_everywhere() {
     {
         assert!(html.contains(shown), "{shown}");
     }
-    let page = page(&samples::typical(), "<logs> & \"more\"").expect("a page");
+    let page = page(&samples::typical(), "<logs> & \"more\"", None).expect("a page");
     assert!(page.contains("<title>Audit of &lt;logs&gt; &amp; &quot;more&quot;</title>"));
 }
 
@@ -91,7 +95,7 @@ fn names_are_escaped_everywhere() {
 fn drifted_features_come_first_by_their_signal() {
     let rows = rows(&html(&samples::typical()));
     let verdicts: Vec<&str> = rows.iter().map(|row| row[1].as_str()).collect();
-    let order = ["drifted", "drifted a little", "undecided", "not tested", "holds"];
+    let order = ["drifted", "drifted, harmless", "unclear", "not tested", "holds"];
     let rank = |verdict: &&str| order.iter().position(|word| word == verdict).expect("a known verdict");
     assert!(verdicts.is_sorted_by_key(rank), "{verdicts:?}");
     // |t|: 9.2, 7.3, 6.8, 6.8.
@@ -105,8 +109,8 @@ fn every_verdict_has_its_words() {
     let mut audit = samples::typical();
     let cases = [
         (Some(true), Some(false), "drifted"),
-        (Some(true), Some(true), "drifted a little"),
-        (Some(false), Some(false), "undecided"),
+        (Some(true), Some(true), "drifted, harmless"),
+        (Some(false), Some(false), "unclear"),
         (Some(false), Some(true), "holds"),
         (None, None, "not tested"),
     ];
@@ -135,7 +139,7 @@ fn figures_are_capped_and_say_so_but_the_table_is_whole() {
 #[test]
 fn without_a_pilot_the_page_says_how_to_run_one() {
     let html = html(&samples::no_pilot());
-    assert!(html.contains("truenorth audit SUMMARY --pilot FILE"));
+    assert!(html.contains("truenorth audit logs.summary --pilot live.csv"));
     assert!(html.contains("Nothing here says whether the logs still hold"));
     for missing in ["Trust by direction", "class=\"estimate\"", "class=\"badge", "after the pilot"] {
         assert!(!html.contains(missing), "{missing}");

@@ -96,7 +96,13 @@ fn learned_figure(row: &Compared, names: &[String], method: &Method, rounds: usi
             let half = NINETY * stderr;
             Interval { value, low: value - half, high: value + half }
         });
-        Row { name: names[place].clone(), size: view.coverage, interval: drift, share: view.trust }
+        Row {
+            name: names[place].clone(),
+            size: view.coverage,
+            interval: drift,
+            share: view.trust,
+            ..Row::default()
+        }
     });
     let trust = match method {
         Method::Posterior { .. } => "how much the logs count",
@@ -106,6 +112,6 @@ fn learned_figure(row: &Compared, names: &[String], method: &Method, rounds: usi
     let drift = "live − logged, from what was played; 90 % interval";
     let rounds = table::counted(rounds as u64, "round");
     let title = format!("What {} learned about the logs in {rounds}", row.name);
-    let notes = ["rows of it alone that tell as much", drift, trust].map(str::to_owned);
+    let notes = ["rows of it alone", drift, trust].map(str::to_owned);
     directions_figure(title, "Feature", notes, 0.0, rows.collect())
 }

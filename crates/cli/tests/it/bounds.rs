@@ -16,8 +16,8 @@ fn a_problem_is_bounded_before_it_is_played() {
     let folder = golden_folder().join("ellipsoidal-fixed-diagonal");
     let output = truenorth(&["bounds", "problem", folder.to_str().unwrap()]);
     assert_snapshot!(text(&output.stdout), @r"
-    before play  c_align  rho sqrt(c)  beta_off  envelope  Theorem 2  online fallback
-    problem        0.798         1.26      1.64      1.02        787            2,806
+    before play  c_align  rho sqrt(c)  beta_off  envelope  Theorem 2  online alone  C_SL rate
+    problem        0.798         1.26      1.64      1.02        787         4,048      2,806
     ");
     let flat = golden_folder().join("flat-discounted");
     assert_snapshot!(says(&["bounds", "problem", flat.to_str().unwrap()]), @"truenorth: GOLDEN/flat-discounted/problem.json: the bounds before play need a layered policy with full pooling and a fixed certificate");

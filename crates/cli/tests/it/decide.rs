@@ -6,23 +6,11 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::Scratch;
+use crate::support::{Dice, Scratch};
 
 const USERS: [&str; 2] = ["Tom", "Anna"];
 const TIMES: [&str; 2] = ["morning", "afternoon"];
 const ARTICLES: [&str; 4] = ["politics", "sports", "music", "food"];
-
-/// Random numbers that are the same in every run (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33).unwrap() % end
-    }
-}
 
 /// The article that a user clicks at a time of day: each of the four contexts has its own.
 fn best(user: usize, time: usize) -> usize {

@@ -40,3 +40,57 @@ fn one_command_opens_a_shop_and_says_where_to_look_and_how_it_went() {
         text(&output.stdout)
     );
 }
+
+#[test]
+fn what_cannot_start_says_why_in_a_sentence() {
+    let folder = Scratch::new();
+    folder.write("broken.tn", "nothing of the kind");
+    folder.write("file", "");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap();
+    for (call, sentence) in [
+        (
+            format!("serve --log off --data d --listen {port}"),
+            format!("truenorth: cannot listen at {port}: Address already in use"),
+        ),
+        (
+            format!("demo --live --out d --listen {port}"),
+            format!("truenorth: cannot listen at {port}: Address already in use"),
+        ),
+        ("serve --log off --data file --listen 127.0.0.1:0".to_owned(), "truenorth: file: ".to_owned()),
+        (
+            "serve --log off --data a --listen 127.0.0.1:0 --bandit x=missing.tn".to_owned(),
+            "truenorth: bandit `x`: missing.tn: No such file".to_owned(),
+        ),
+        (
+            "serve --log off --data b --listen 127.0.0.1:0 --bandit x=broken.tn".to_owned(),
+            "truenorth: bandit `x`: broken.tn: ".to_owned(),
+        ),
+        (
+            "serve --log off --data c --listen 127.0.0.1:0 --bandit a/b=price".to_owned(),
+            "truenorth: bandit `a/b`: a bandit's name has".to_owned(),
+        ),
+        (
+            "serve --log off --data e --listen 127.0.0.1:0 --bandit x=price+(".to_owned(),
+            "truenorth: bandit `x`: ".to_owned(),
+        ),
+        ("verify nowhere".to_owned(), "truenorth: nowhere".to_owned()),
+    ] {
+        let output = folder.run(&call);
+        let said = text(&output.stderr);
+        assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{call}: {said}");
+        assert!(said.starts_with(&sentence), "{call}: {said}");
+    }
+    for (call, sentence) in [
+        ("serve --bandit x", "say NAME=logs.tn, or NAME=FORMULA"),
+        ("serve --listen nowhere", "invalid value 'nowhere' for '--listen <ADDRESS>'"),
+        ("demo --visitors 5", "--live"),
+    ] {
+        let output = folder.run(call);
+        assert!(
+            output.status.code() == Some(2) && text(&output.stderr).contains(sentence),
+            "{call}: {}",
+            text(&output.stderr)
+        );
+    }
+}

@@ -8,11 +8,13 @@ mod certificates;
 mod compare;
 mod decide;
 mod demo;
+mod evaluate;
 mod experiment_file;
 mod golden;
 #[cfg(unix)]
 mod live;
 mod messages;
+mod monitor;
 #[cfg(unix)]
 mod page;
 mod reproduce;
@@ -20,6 +22,8 @@ mod reproduce;
 mod security;
 #[cfg(unix)]
 mod serve;
+#[cfg(unix)]
+mod serve_disk;
 #[cfg(unix)]
 mod served;
 #[cfg(unix)]

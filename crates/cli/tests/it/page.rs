@@ -85,6 +85,8 @@ fn the_page_moves_with_the_shop_on_any_screen_and_explains_a_decision_to_who_has
         rows.as_array().unwrap().iter().any(|row| row.as_str().unwrap().contains("item=sunscreen")),
         "{rows}"
     );
+    let audit = browser.value("document.getElementById('audit').innerText");
+    assert!(audit.as_str().unwrap().contains("3,000 rows"), "{audit}");
     // A decision by hand, with keys alone.
     browser.wait("document.getElementById('asked').value.includes('sunscreen')");
     browser.value("document.getElementById('asked').focus()");

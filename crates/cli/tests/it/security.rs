@@ -134,7 +134,7 @@ fn bodies_and_heads_that_are_too_large_or_too_slow_are_refused_and_others_do_not
         assert!(status.is_none_or(|line| line.contains(" 413 ")));
     }
     // Too many headers, too long a header, a head of nothing but lines.
-    let many: String = (0..500).map(|number| format!("x-{number}: y\r\n")).collect();
+    let many = "x-y: z\r\n".repeat(500);
     let long = format!("x-long: {}\r\n", "y".repeat(1 << 20));
     for flood in [many, long, "x\r\n".repeat(100_000)] {
         let status = send(&service, head(&flood).as_bytes(), moment);

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use crate::served::{Service, truenorth};
 use crate::support::Scratch;
 
-fn model() -> Value {
+pub(crate) fn model() -> Value {
     json!({"model": "item:(1 + hour)", "seed": 7})
 }
 
-fn asked(round: u64, id: Option<&str>) -> Value {
+pub(crate) fn asked(round: u64, id: Option<&str>) -> Value {
     let hour = f64::from(u32::try_from(round % 24).unwrap()) / 24.0;
     let mut asked = json!({"context": {"hour": hour}, "actions": [{"id": "a", "features": {"item": "a"}}, {"id": "b", "features": {"item": "b"}}, {"id": "c", "features": {"item": "c"}}]});
     if let Some(id) = id {
@@ -68,6 +68,8 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
     assert_eq!(client.bytes("/healthz"), b"ok\n");
     let metrics = String::from_utf8(client.bytes("/metrics")).unwrap();
     assert!(metrics.contains("truenorth_decisions_total{bandit=\"news\"} 3"), "{metrics}");
+    assert!(metrics.contains("truenorth_world_moved{bandit=\"news\"} 0"), "{metrics}");
+    assert!(metrics.contains("truenorth_world_evidence{bandit=\"news\"} "), "{metrics}");
     assert!(String::from_utf8(client.bytes("/")).unwrap().contains("<title>truenorth</title>"));
     let (_, explained) = client.call("POST", "/v1/bandits/news/explain", &asked(4, None));
     assert_eq!(explained["actions"].as_array().unwrap().len(), 3);
@@ -343,6 +345,8 @@ fn a_record_that_has_changed_is_found() {
     std::fs::write(&path, bytes).unwrap();
     let verified = truenorth(&["verify", data.to_str().unwrap()]);
     assert!(verified.code == 1, "{}", verified.stdout);
+    // A snapshot stands for what it covers; without it, all is folded.
+    std::fs::remove_file(data.join("bandit-1.snapshot")).unwrap();
     let served = truenorth(&["serve", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
     assert!(
         served.code == 1 && served.stderr.contains("has changed since it was written"),

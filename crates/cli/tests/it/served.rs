@@ -18,13 +18,13 @@ pub(crate) struct Service {
 
 impl Service {
     pub(crate) fn start(folder: &Path, more: &[&str]) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_truenorth"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(folder)
-            .args(more)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_truenorth"));
+        command.args(["serve", "--listen", "127.0.0.1:0", "--log", "off", "--data"]).arg(folder).args(more);
+        Self::spawned(&mut command)
+    }
+
+    pub(crate) fn spawned(command: &mut Command) -> Self {
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().rsplit_once("http://").unwrap_or_else(|| panic!("{line:?}")).1.to_owned();

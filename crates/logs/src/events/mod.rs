@@ -15,25 +15,26 @@ use truenorth_features::Event;
 
 use crate::collector::{Sink, is_usable};
 use crate::error::{Problem, Result};
-use crate::event::{EventLines, Events, NUMBER};
+use crate::event::{EventLines, Events, Extent, NUMBER};
 use crate::format::Format;
 use crate::source::json::each_entry;
 use crate::source::lines::{Lines, text};
 use crate::source::{Source, Take};
 
-/// Opens a file of events, of which all is read, or only what counts: the action that was taken, of events that have a reward.
+/// Opens a file of events.
 pub(crate) fn open(
     path: &Path,
     format: Format,
     items: Option<&Items>,
-    counting: bool,
+    extent: Extent,
 ) -> Result<Box<dyn Source>> {
     let lines = Lines::open(path)?;
+    let counting = extent == Extent::Counting;
     let events: Box<dyn Events> = match format {
         Format::VowpalWabbit => vw::open(lines, counting)?,
         Format::Dsjson => Box::new(EventLines { lines, counting, read: dsjson::read }),
         Format::Events => Box::new(EventLines { lines, counting, read: plain::read }),
-        Format::OpenBandit => Box::new(obd::open(lines, items)?),
+        Format::OpenBandit => Box::new(obd::open(lines, items, extent == Extent::Everything)?),
         _ => return Err(Problem::NoFeatures.into()),
     };
     Ok(Box::new(EventSource { events, event: Event::default() }))

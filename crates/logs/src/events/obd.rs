@@ -30,6 +30,8 @@ pub(crate) struct Obd {
     /// The column of the user's affinity to an item.
     affinities: HashMap<String, usize>,
     items: Option<Items>,
+    /// Whether items that were not shown are actions as well: all that users have an affinity to, in the order of their columns.
+    all: Option<Vec<String>>,
 }
 
 /// The features of each item of the Open Bandit Dataset.
@@ -37,7 +39,7 @@ pub(crate) struct Obd {
 pub struct Items(BTreeMap<String, Vec<(String, f64)>>);
 
 /// Finds the columns of a log.
-pub(crate) fn open(lines: Lines, items: Option<&Items>) -> Result<Obd> {
+pub(crate) fn open(lines: Lines, items: Option<&Items>, all: bool) -> Result<Obd> {
     let records = open_table(lines)?;
     let names = &records.names;
     let has = |start: &str| names.iter().any(|name| name.starts_with(start));
@@ -47,10 +49,11 @@ pub(crate) fn open(lines: Lines, items: Option<&Items>) -> Result<Obd> {
     let [item, position, click] = [column(names, ITEM)?, column(names, POSITION)?, column(names, CLICK)?];
     let users = (0..names.len()).filter(|&column| names[column].starts_with("user_feature_")).collect();
     let item_of = |name: &String| Some(name.strip_prefix(AFFINITY)?.strip_prefix('_')?.to_owned());
+    let all = all.then(|| names.iter().filter_map(item_of).collect());
     let affinities =
         names.iter().zip(0..).filter_map(|(name, column)| Some((item_of(name)?, column))).collect();
     let probability = names.iter().position(|name| name == PROBABILITY);
-    Ok(Obd { item, position, click, probability, users, affinities, items: items.cloned(), records })
+    Ok(Obd { item, position, click, probability, users, affinities, items: items.cloned(), all, records })
 }
 
 /// Reads a header in which no name stands twice.
@@ -91,15 +94,34 @@ impl Obd {
             push(&names[column], Value::Text(filled(column)?))?;
         }
         let item = filled(self.item)?;
+        let shown = [item.to_owned()];
+        let offered = self.all.as_ref().filter(|all| all.iter().any(|other| other == item));
+        for offered in offered.map_or(&shown[..], |all| &all[..]) {
+            if offered == item {
+                event.chosen = Some(event.len());
+            }
+            self.push_item(offered, &cell, event)?;
+        }
+        event.reward = Some(reward);
+        event.probability = self.probability.and_then(|column| parse(PROBABILITY, cell(column)).ok());
+        event.probability = event.probability.filter(|share| *share > 0.0 && *share <= 1.0);
+        Ok(())
+    }
+
+    /// An item with the user's affinity to it, as an action.
+    fn push_item<'a>(
+        &self,
+        item: &str,
+        cell: &impl Fn(usize) -> &'a str,
+        event: &mut Event,
+    ) -> Result<(), Problem> {
+        let names = &self.records.names;
         let Some(&affinity) = self.affinities.get(item) else {
             let name = format!("{AFFINITY}_{}", shortened(item));
             return Err(Problem::NoColumn { name, columns: names.clone() });
         };
         let affinity = parse(&names[affinity], cell(affinity))?;
         event.push_action(item).map_err(Problem::from)?;
-        (event.reward, event.chosen) = (Some(reward), Some(0));
-        event.probability = self.probability.and_then(|column| parse(PROBABILITY, cell(column)).ok());
-        event.probability = event.probability.filter(|share| *share > 0.0 && *share <= 1.0);
         let mut push = |name: &str, value| event.push(&[name], value).map_err(Problem::from);
         push(AFFINITY, Value::Number(affinity))?;
         let Some(items) = &self.items else {
@@ -174,7 +196,7 @@ mod tests {
     const TABLE: &str = ",item_id,item_feature_0,item_feature_1,item_feature_2\n0,0,-0.5,a,7\n1,14,2,b,x\n";
 
     fn read(rows: &str, items: Option<&Items>) -> Vec<String> {
-        told(open(lines(format!("{HEADER}\n{rows}")), items))
+        told(open(lines(format!("{HEADER}\n{rows}")), items, false))
     }
 
     fn table(text: &str) -> Result<Items, String> {
@@ -192,7 +214,23 @@ mod tests {
             ]
         );
         let text = "item_id,click,position,action_prob,user-item_affinity_a\na,-0,top,1,-2\n";
-        assert_eq!(told(open(lines(text), None)), ["0: position=top, user-item_affinity -2, item_id=a"]);
+        assert_eq!(
+            told(open(lines(text), None, false)),
+            ["0: position=top, user-item_affinity -2, item_id=a"]
+        );
+    }
+
+    #[test]
+    fn items_that_were_not_shown_are_actions_where_all_are_asked_for() {
+        let rows = format!("{HEADER}\n0,t,14,2,1,0.02,u,v,7,0.5\n");
+        let mut event = Event::default();
+        event.clear();
+        open(lines(rows), None, true).unwrap().next(&mut event).unwrap().unwrap();
+        assert_eq!((event.len(), event.id(0), event.id(1)), (2, "0", "14"));
+        assert_eq!((event.chosen, event.reward, event.probability), (Some(1), Some(1.0), Some(0.02)));
+        let affinity = |action| event.action(action).next();
+        assert_eq!(affinity(0), Some((AFFINITY, Value::Number(7.0))));
+        assert_eq!(affinity(1), Some((AFFINITY, Value::Number(0.5))));
     }
 
     #[test]
@@ -244,7 +282,7 @@ mod tests {
 
     #[test]
     fn files_that_are_something_else_are_refused() {
-        let log = |text: &str| told(open(lines(text), None));
+        let log = |text: &str| told(open(lines(text), None, false));
         assert_eq!(
             log(TABLE),
             ["it: this is a table of items, without a column `click`: it goes beside the log it belongs to"]

@@ -208,12 +208,15 @@ fn the_samples_have_the_events_that_their_readme_tells() {
 
     let men = obd::Items::read(&folder.join("obd-item_context-men.csv")).unwrap();
     for items in [None, Some(&men)] {
-        let read = all(told(obd::open(lines("obd-random-men-200.csv"), items)));
+        let read = all(told(obd::open(lines("obd-random-men-200.csv"), items, false)));
         assert_eq!(read, (200, vec![], "0.0".to_owned()));
     }
-    assert_eq!(all(told(obd::open(lines("obd-bts-women-200.csv"), None))), (200, vec![], "1.0".to_owned()));
+    assert_eq!(
+        all(told(obd::open(lines("obd-bts-women-200.csv"), None, false))),
+        (200, vec![], "1.0".to_owned())
+    );
     // Most of the women's items are not in the men's table.
-    let mixed = told(obd::open(lines("obd-bts-women-200.csv"), Some(&men)));
+    let mixed = told(obd::open(lines("obd-bts-women-200.csv"), Some(&men), false));
     assert_eq!(mixed[0], "it, line 2: `item_id` is \"36\", but must be an item of the table of items");
     let (events, others, _) = counts(mixed);
     assert_eq!((events, others.len()), (60, 140));

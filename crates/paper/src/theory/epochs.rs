@@ -44,6 +44,11 @@ impl LearnedEpochs {
         Ok(Self(epochs.to_vec()))
     }
 
+    /// Whether no certificate was learned.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// `Ψ̃_T^ep`: the bias routed through the learned certificates (Theorem 4,
     /// thm:epoch-parallel-regret).
     pub fn routed_bias(&self) -> f64 {

@@ -77,7 +77,9 @@ fn bars_refuse_to_be_infinite() {
 #[test]
 fn rows_name_the_number_they_refuse() {
     let refused = |rows| RowsFigure { rows, ..RowsFigure::default() }.svg().expect_err("refused").to_string();
-    let refusal = |size, interval, share| refused(vec![Row { name: "a".into(), size, interval, share }]);
+    let refusal = |size, interval, share| {
+        refused(vec![Row { name: "a".into(), size, interval, share, ..Row::default() }])
+    };
     let size = |size| refusal(size, None, 0.5);
     assert_eq!(size(-1.0), "`size` 0 of `a` must be at least 0, but is -1");
     assert_eq!(size(f64::INFINITY), "`size` 0 of `a` must be finite and at most 1e100 in size, but is inf");

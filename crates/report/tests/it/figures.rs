@@ -232,8 +232,7 @@ fn bars_are_as_long_as_their_values() {
     }
 }
 
-const LEGEND: [&str; 3] =
-    ["drifted: interval excludes 0", "no drift seen: interval includes 0", "too little to matter"];
+const LEGEND: [&str; 4] = ["drifted", "drifted, harmless", "no drift seen", "too little to matter"];
 
 /// A name, a size, an interval and a share.
 type Numbers<'a> = (&'a str, f64, Option<Interval>, f64);
@@ -243,7 +242,13 @@ fn around(value: f64, half: f64) -> Interval {
 }
 
 fn rows(rows: &[Numbers], band: f64) -> String {
-    let row = |&(name, size, interval, share): &Numbers| Row { name: name.into(), size, interval, share };
+    let row = |&(name, size, interval, share): &Numbers| Row {
+        name: name.into(),
+        size,
+        interval,
+        share,
+        ..Row::default()
+    };
     let (title, heading) = ("What has been learned".to_owned(), "Name".to_owned());
     let (notes, rows) = (["a unit"; 3].map(str::to_owned), rows.iter().map(row).collect());
     let (columns, legend) = (["Coverage", "Drift", "Trust"], LEGEND);
@@ -358,7 +363,7 @@ fn any_text_is_escaped_and_fits() {
     let svg = curves.svg().expect("valid");
     Drawn::new(&svg).assert_readable();
     assert!(!svg.contains("<script"));
-    let rows = vec![Row { name: hostile.clone(), size: 1.0, interval: None, share: 0.5 }];
+    let rows = vec![Row { name: hostile.clone(), size: 1.0, interval: None, share: 0.5, ..Row::default() }];
     let (title, heading) = (hostile.clone(), hostile.clone());
     let notes = [hostile.clone(), hostile.clone(), hostile];
     let svg = RowsFigure { title, heading, notes, rows, ..RowsFigure::default() }.svg().expect("valid");

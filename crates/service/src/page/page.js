@@ -15,6 +15,7 @@ const shape = (tag, attributes, text) => {
 };
 const number = value => {
   if (value === null || value === undefined) return "–";
+  if (value !== 0 && Math.abs(value) < 1e-4) return value.toExponential(1).replaceAll("-", "\u2212");
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
   return Number(value.toPrecision(3)).toString().replace("-", "\u2212");
 };
@@ -23,6 +24,7 @@ const count = (value, one, many) => `${number(value)} ${value === 1 ? one : many
 let token = sessionStorage.getItem("token") || "";
 let current = decodeURIComponent(location.hash.slice(1));
 let example = "";
+let audited = "";
 
 async function call(path, options = {}) {
   const headers = { ...options.headers };
@@ -84,8 +86,8 @@ function says(id, svg, parts) {
 function showPast(past) {
   const points = past.points, each = key => points.map(point => point[key]);
   const rate = key => points.map(point => point[key] / Math.max(1, point.seconds));
-  draw(at("rates"), points, [{ kind: "two", values: rate("rewards") }, { kind: "one", values: rate("decisions") }], true);
-  draw(at("means"), points, [{ kind: "two", values: each("predicted") }, { kind: "one", values: each("mean_reward") }], false);
+  draw(at("rates"), points, [{ kind: "one", values: rate("decisions") }, { kind: "two", values: rate("rewards") }], true);
+  draw(at("means"), points, [{ kind: "one", values: each("mean_reward") }, { kind: "two", values: each("predicted") }], false);
   draw(at("waits"), points, [{ kind: "one", values: each("p99_ms") }], true);
   const last = key => number(points.length ? points.at(-1)[key] / Math.max(1, points.at(-1).seconds) : null);
   says("rates-says", at("rates"), [["key", `${last("decisions")} decisions`], ["key dashed", `${last("rewards")} rewards a second now`]]);
@@ -99,8 +101,10 @@ function showPast(past) {
   if (past.example && at("asked").value === example) setExample(past.example);
 }
 
-function setExample(asked) {
-  example = JSON.stringify(asked, null, 1);
+/// An action a line.
+function setExample({ actions, ...rest }) {
+  const first = Object.entries(rest).map(([key, value]) => ` ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`).join("");
+  example = `{\n${first} "actions": [\n  ${actions.map(action => JSON.stringify(action)).join(",\n  ")}\n ]\n}`;
   at("asked").value = example;
 }
 
@@ -108,6 +112,8 @@ function show(bandit) {
   at("bandit").hidden = false;
   at("name").textContent = bandit.name;
   at("sentence").textContent = bandit.sentence;
+  at("moved").hidden = !bandit.moved_sentence;
+  at("moved").textContent = bandit.moved_sentence || "";
   at("conflicts").hidden = !bandit.conflicts_sentence;
   at("conflicts").textContent = bandit.conflicts_sentence || "";
   at("warnings").replaceChildren(...bandit.warnings.map(text => make("li", text)));
@@ -162,6 +168,18 @@ function showExplained(found) {
   at("answer").replaceChildren(make("p", found.why), box, all);
 }
 
+/// What the logs were worth before anything was live; it stays the same, and is asked for once.
+async function showAudit(bandit) {
+  if (audited === bandit.name) return;
+  audited = bandit.name;
+  at("audit").hidden = true;
+  const { model, features, dimension } = bandit.settings;
+  if (model || features || dimension) return;
+  const audit = await call(path("/audit"));
+  at("audit").hidden = false;
+  at("audit").textContent = `Before anything was live: ${audit.verdict.sentence}`;
+}
+
 let timer = 0;
 async function tick() {
   clearTimeout(timer);
@@ -185,6 +203,7 @@ async function tick() {
         at("bandits").value = current;
         const [report, past] = await Promise.all([call(path("/report")), call(path("/history"))]);
         show(report);
+        await showAudit(report);
         showPast(past);
         at("state").textContent = "";
       }

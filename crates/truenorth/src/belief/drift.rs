@@ -11,14 +11,72 @@
 //! Q is the parallel sum of A and G: a direction's drift is known as well as the worse known of the two.
 //! A may be singular; no ridge is needed.
 
+use super::span;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
+
+/// Columns from which on it matters whether there are fewer rows.
+const MANY: usize = 64;
+
+/// Q.
+#[derive(Debug)]
+pub(crate) enum Information {
+    Whole(Matrix),
+    /// `YYᵀ` with few columns: see [`Gain::Less`].
+    Square(Matrix),
+}
+
+/// R, the root of A apart: here, a matrix that the drift is multiplied by.
+#[derive(Debug)]
+pub(crate) enum Gain {
+    Whole(Matrix),
+    /// Of few live rows, `A = ZZᵀ`: with `E = (A + G)⁻¹Z`, R is `I - EZᵀ`, and Q is `Z(I - ZᵀE)Zᵀ`.
+    Less {
+        e: Matrix,
+        z: Matrix,
+    },
+}
+
+impl Gain {
+    pub(crate) fn times(&self, drift: &Vector) -> Vector {
+        match self {
+            Self::Whole(gain) => gain * drift,
+            Self::Less { e, z } => drift - e * z.tr_mul(drift),
+        }
+    }
+
+    /// `Rᵀ` times a vector.
+    fn transposed_times(&self, vector: &Vector) -> Vector {
+        match self {
+            Self::Whole(gain) => gain.tr_mul(vector),
+            Self::Less { e, z } => vector - z * e.tr_mul(vector),
+        }
+    }
+
+    /// `RSRᵀ` of a symmetric S.
+    pub(crate) fn both_sides(&self, s: Matrix) -> Matrix {
+        match self {
+            Self::Whole(gain) => dense::symmetric_product(&(gain * s), &gain.transpose()),
+            Self::Less { e, z } => {
+                // S - EX' - XE' with X = SZ - ½ EZ'SZ.
+                let product = &s * z;
+                let x = &product - e * (dense::transposed_product(z, &product) * 0.5);
+                let [left, right] = [[e, &x], [&x, e]].map(|[first, second]| {
+                    let mut beside = first.clone().resize_horizontally(2 * first.ncols(), 0.0);
+                    beside.columns_mut(first.ncols(), first.ncols()).copy_from(second);
+                    beside
+                });
+                s - dense::symmetric_product(&left, &right.transpose())
+            }
+        }
+    }
+}
 
 /// See the module's head.
 #[derive(Debug)]
 pub(crate) struct DriftLikelihood {
     /// Q.
-    pub(crate) information: Matrix,
+    pub(crate) information: Information,
     /// h.
     pub(crate) shift: Vector,
     /// θ_pool: the estimate if there were no drift.
@@ -28,27 +86,57 @@ pub(crate) struct DriftLikelihood {
     /// log det(A + G).
     pub(crate) log_det: f64,
     /// R.
-    pub(crate) gain: Matrix,
+    pub(crate) gain: Gain,
 }
 
 impl DriftLikelihood {
-    /// From the logs' precision G and estimate, and live A and b. O(d³).
-    pub(crate) fn new(logs: &Matrix, estimate: &Vector, gram: &Matrix, moment: &Vector) -> Result<Self> {
+    /// From the logs' precision G and estimate, and live A and b of so many rows. O(d³).
+    pub(crate) fn new(
+        (logs, estimate): (&Matrix, &Vector),
+        (gram, moment): (&Matrix, &Vector),
+        rows: f64,
+    ) -> Result<Self> {
         let factor = dense::cholesky("the pooled precision", &(gram + logs))?;
-        // A(A+G)⁻¹G as (C⁻¹A)ᵀ(C⁻¹G) with A+G = CCᵀ: nothing cancels.
         let inverse = dense::invert_lower(&factor);
-        let whitened_logs = &inverse * logs;
-        let product = dense::transposed_product(&(&inverse * gram), &whitened_logs);
-        let gain = dense::transposed_product(&inverse, &whitened_logs);
+        let (information, gain) =
+            Self::of_few(&inverse, gram, rows).unwrap_or_else(|| Self::of_many(&inverse, logs, gram));
         let surprise = moment - gram * estimate;
         Ok(Self {
-            information: (&product + product.transpose()) * 0.5,
-            shift: gain.tr_mul(&surprise),
+            information,
+            shift: gain.transposed_times(&surprise),
             pooled: estimate + dense::solve_from_factor(&factor, &surprise),
             covariance: dense::square_of_lower(&inverse),
             log_det: dense::log_det_from_factor(&factor),
             gain,
         })
+    }
+
+    /// Q and R, from C⁻¹ with A + G = CCᵀ. A(A+G)⁻¹G as (C⁻¹A)ᵀ(C⁻¹G): nothing cancels.
+    fn of_many(inverse: &Matrix, logs: &Matrix, gram: &Matrix) -> (Information, Gain) {
+        let whitened_logs = dense::lower_product(inverse, logs);
+        let whitened_live = dense::lower_product(inverse, gram);
+        let gain = dense::upper_product(&inverse.transpose(), &whitened_logs);
+        let q = dense::symmetric_product(&whitened_live.transpose(), &whitened_logs);
+        (Information::Whole(q), Gain::Whole(gain))
+    }
+
+    /// The same where there are few rows. O(d²n) besides.
+    fn of_few(inverse: &Matrix, gram: &Matrix, rows: f64) -> Option<(Information, Gain)> {
+        let side = gram.nrows();
+        if side < MANY || 2.0 * rows > side as f64 {
+            return None;
+        }
+        let column = |j: usize, to: &mut [f64]| to.copy_from_slice(gram.column(j).as_slice());
+        let (z, _) = span::root(gram.diagonal().as_slice().to_vec(), column, side / 2)?;
+        let whitened = dense::lower_product(inverse, &z);
+        let e = dense::upper_product(&inverse.transpose(), &whitened);
+        // What the logs leave of each row; where they leave next to nothing, the other way keeps the digits.
+        let left = Matrix::identity(z.ncols(), z.ncols()) - dense::transposed_product(&whitened, &whitened);
+        let factor = dense::cholesky("the precision of the drift", &left).ok()?;
+        if factor.diagonal().iter().any(|entry| *entry < 1e-4) {
+            return None;
+        }
+        Some((Information::Square(&z * factor), Gain::Less { e, z }))
     }
 
     /// log ∫ p(live | θ) N(θ; θ_off, G⁻¹) dθ, without drift; `log_det` is that of G.
@@ -101,6 +189,15 @@ impl Dictionary {
         restricted
     }
 
+    /// `BᵀY`. O(d) for each column.
+    pub(crate) fn restrict_root(&self, root: &Matrix) -> Matrix {
+        let last = self.common.len();
+        let along = root.tr_mul(&self.common);
+        let mut restricted = root.clone().resize_vertically(last + 1, 0.0) * self.unit;
+        restricted.set_row(last, &along.transpose());
+        restricted
+    }
+
     /// `BSBᵀ`. O(d²).
     pub(crate) fn spread(&self, s: &Matrix) -> Matrix {
         let last = self.common.len();
@@ -115,7 +212,12 @@ impl Dictionary {
 
 #[cfg(test)]
 mod tests {
+    use super::super::models::{Likelihood as _, Spread};
+    use super::super::quadratic::{Thin, Whole};
     use super::*;
+    use rand::SeedableRng as _;
+    use rand_distr::{Distribution as _, StandardNormal};
+    use rand_xoshiro::Xoshiro256PlusPlus;
 
     #[test]
     fn the_dictionary_is_the_matrix_that_it_stands_for() {
@@ -136,14 +238,57 @@ mod tests {
         let matrix = |value| Matrix::from_element(1, 1, value);
         let vector = |value| Vector::from_element(1, value);
         // Logs: 2 with precision 4; live: three observations that sum to 3, so that their mean is 1.
-        let found = DriftLikelihood::new(&matrix(4.0), &vector(2.0), &matrix(3.0), &vector(3.0)).unwrap();
+        let found =
+            DriftLikelihood::new((&matrix(4.0), &vector(2.0)), (&matrix(3.0), &vector(3.0)), 3.0).unwrap();
         // Q = 3·4/7; the drift estimate Q⁻¹h is 1 - 2.
-        assert!((found.information[0] - 12.0 / 7.0).abs() < 1e-15);
-        assert!((found.shift[0] / found.information[0] + 1.0).abs() < 1e-15);
+        let Information::Whole(information) = &found.information else { panic!("there are many rows") };
+        assert!((information[0] - 12.0 / 7.0).abs() < 1e-15);
+        assert!((found.shift[0] / information[0] + 1.0).abs() < 1e-15);
         assert!((found.pooled[0] - 11.0 / 7.0).abs() < 1e-15);
         // With the drift known to be -1 the estimate is 1, with covariance 1/7; an unknown one adds to it.
-        let mean = &found.pooled + &found.gain * vector(-1.0);
+        let mean = &found.pooled + found.gain.times(&vector(-1.0));
         assert!((mean[0] - 1.0).abs() < 1e-15 && (found.covariance[0] - 1.0 / 7.0).abs() < 1e-15);
-        assert!(((&found.gain * found.gain.transpose())[0] - 16.0 / 49.0).abs() < 1e-15);
+        assert!((found.gain.both_sides(matrix(1.0))[0] - 16.0 / 49.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn few_rows_say_of_the_drift_what_the_whole_matrix_says() {
+        let (side, rows) = (100, 20);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+        let mut squares = |rows: usize| {
+            let data = Matrix::from_fn(rows, side, |_, _| normal());
+            data.tr_mul(&data)
+        };
+        let (gram, logs) = (squares(rows), squares(60) * 0.3 + Matrix::identity(side, side));
+        let vector = |seed: f64| Vector::from_fn(side, |i, _| (i as f64 * seed).sin());
+        let (estimate, moment) = (vector(0.7), &gram * vector(1.1));
+        let found = |rows| DriftLikelihood::new((&logs, &estimate), (&gram, &moment), rows).unwrap();
+        let (few, many) = (found(rows as f64), found(1e9));
+        let (Information::Square(root), Information::Whole(q)) = (&few.information, &many.information) else {
+            panic!("one has few rows, the other many")
+        };
+        let close = |a: &Matrix, b: &Matrix| (a - b).amax() < 1e-9 * (1.0 + b.amax());
+        assert_eq!(root.ncols(), rows);
+        assert!(close(&(root * root.transpose()), q));
+        assert!((&few.shift - &many.shift).amax() < 1e-9 * many.shift.amax());
+        let s = logs.clone().try_inverse().unwrap();
+        assert!(close(&few.gain.both_sides(s.clone()), &many.gain.both_sides(s)));
+        assert!((few.gain.times(&estimate) - many.gain.times(&estimate)).amax() < 1e-9);
+        // The models weigh both alike.
+        let columns = Dictionary::new(&estimate, 0.5);
+        let h = columns.project(&few.shift);
+        let thin = Thin { root: columns.restrict_root(root), h: h.clone() };
+        let whole = Whole { q: columns.restrict(q), h };
+        let precision: Vec<f64> = (0..=side).map(|j| if j == 3 { 0.01 } else { 11.0 }).collect();
+        let natural: Vec<f64> = (0..=side).map(|j| if j == 3 { 0.5 } else { 0.0 }).collect();
+        let (a, b) =
+            (thin.posterior(&precision, &natural).unwrap(), whole.posterior(&precision, &natural).unwrap());
+        assert!((a.log_weight - b.log_weight).abs() < 1e-7, "{} {}", a.log_weight, b.log_weight);
+        assert!((&a.mean - &b.mean).amax() < 1e-8 && (&a.variances - &b.variances).amax() < 1e-8);
+        assert!((thin.column(&a.covariance, 3) - whole.column(&b.covariance, 3)).amax() < 1e-8);
+        let matrix =
+            |covariance| Spread { starts: vec![(0.7, covariance)], terms: Vec::new() }.matrix(side + 1);
+        assert!(close(&matrix(a.covariance), &matrix(b.covariance)));
     }
 }

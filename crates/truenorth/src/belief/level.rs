@@ -30,13 +30,19 @@ impl Leveled {
         let count = data.weight();
         let share = if count > 0.0 { (count + ratio).recip() } else { 0.0 };
         let (sums, rewards) = (Vector::from_column_slice(data.sums()), data.reward_sum() - count * expected);
-        let gram = data.gram_matrix() - &sums * sums.transpose() * share;
+        let widths = units.vector();
+        let mut gram = data.gram_matrix();
+        for (j, mut column) in gram.column_iter_mut().enumerate() {
+            for (i, entry) in column.iter_mut().enumerate() {
+                *entry = (*entry - sums[i] * sums[j] * share) / widths[i] / widths[j];
+            }
+        }
         let moment = Vector::from_column_slice(data.moment()) - &sums * (expected + rewards * share);
         let about = data.sum_squares() - expected * (rewards + data.reward_sum());
         let squares = about - rewards * rewards * share;
         Self {
-            gram: units.divide(&gram),
-            moment: moment.component_div(&units.vector()),
+            gram,
+            moment: moment.component_div(&widths),
             // What is left of equal rewards is rounding.
             squares: if squares > ROUNDING * data.sum_squares() { squares } else { 0.0 },
             share,

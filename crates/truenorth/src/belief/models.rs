@@ -32,7 +32,7 @@
 use std::rc::Rc;
 
 use crate::check;
-use crate::dense::{self, Matrix, Vector};
+use crate::dense::Vector;
 use crate::error::Result;
 
 /// Deviations by which all columns may have moved.
@@ -122,53 +122,6 @@ pub(crate) struct Posterior<Covariance> {
     pub(crate) covariance: Covariance,
 }
 
-/// `hᵀw - ½ wᵀQw`.
-pub(crate) struct Whole {
-    pub(crate) q: Matrix,
-    pub(crate) h: Vector,
-}
-
-/// Columns up to which a covariance is worth while that few may ask for.
-const FEW: usize = 64;
-
-/// S as it is, or, for more columns, its root R, lower triangular: S = RᵀR.
-pub(crate) enum Covariance {
-    Itself(Matrix),
-    Root(Matrix),
-}
-
-impl Likelihood for Whole {
-    type Covariance = Covariance;
-
-    fn posterior(&self, added: &[f64], natural: &[f64]) -> Result<Posterior<Covariance>> {
-        let mut precision = self.q.clone();
-        added.iter().enumerate().for_each(|(j, added)| precision[(j, j)] += added);
-        let natural = &self.h + Vector::from_column_slice(natural);
-        let factor = dense::cholesky("the precision of the drift", &precision)?;
-        let mean = dense::solve_from_factor(&factor, &natural);
-        let log_weight = natural.dot(&mean) - dense::log_det_from_factor(&factor);
-        let root = dense::invert_lower(&factor);
-        if mean.len() <= FEW {
-            let covariance = dense::square_of_lower(&root);
-            let variances = covariance.diagonal();
-            return Ok(Posterior { mean, log_weight, variances, covariance: Covariance::Itself(covariance) });
-        }
-        let squares = root.column_iter().map(|column| column.norm_squared());
-        let variances = Vector::from_iterator(mean.len(), squares);
-        Ok(Posterior { mean, log_weight, variances, covariance: Covariance::Root(root) })
-    }
-
-    fn column(&self, covariance: &Covariance, j: usize) -> Vector {
-        match covariance {
-            Covariance::Itself(covariance) => covariance.column(j).into_owned(),
-            Covariance::Root(root) => {
-                let rows = root.rows_range(j..);
-                rows.tr_mul(&rows.column(j))
-            }
-        }
-    }
-}
-
 /// A covariance that is the sum of some, times their weights, and of products of vectors with themselves, times theirs.
 pub(crate) struct Spread<Covariance> {
     pub(crate) starts: Vec<(f64, Covariance)>,
@@ -185,21 +138,6 @@ impl<C> Spread<C> {
             .reduce(|best, next| if heavier(best, next) { next } else { best })
             .unwrap_or_else(|| unreachable!("a mixture has a heaviest part"));
         (*weight, covariance)
-    }
-}
-
-impl Spread<Covariance> {
-    /// As one matrix of this side. O(d³).
-    pub(crate) fn matrix(&self, side: usize) -> Matrix {
-        let mut sum = Matrix::zeros(side, side);
-        for (weight, covariance) in &self.starts {
-            match covariance {
-                Covariance::Itself(covariance) => sum += covariance * *weight,
-                Covariance::Root(root) => sum += dense::square_of_lower(root) * *weight,
-            }
-        }
-        self.terms.iter().for_each(|(weight, vector)| sum.ger(*weight, vector, vector, 1.0));
-        sum
     }
 }
 
@@ -533,7 +471,9 @@ impl<'a, L: Likelihood> Models<'a, L> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::quadratic::Whole;
     use super::*;
+    use crate::dense::Matrix;
 
     fn problem(columns: usize, seed: usize) -> (Whole, Vec<f64>) {
         let number = |i: usize, j: usize| ((i * 7919 + j * 104_729 + seed * 31) % 1009) as f64 / 1009.0 - 0.5;

@@ -19,135 +19,13 @@
 //! in two parts at once is not.
 
 use super::models::{Averaged, Likelihood, Models, Posterior};
-use super::units::Units;
+use super::regression::{PartSums, Regression, Rows, Sums};
 use super::{Belief, Evidence, LEVEL, Logs, News, Told, VOID, spacing};
 use crate::blocks::Blocks;
-use crate::dense::{self, Matrix, Tridiagonal, Vector};
+use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::parted::Parted;
 use crate::statistic::RidgeStatistic;
-
-/// Sums of a part's columns, in their units.
-struct PartSums {
-    columns: Vec<usize>,
-    gram: Matrix,
-    /// Of rewards by their distance from what is expected of their level.
-    moment: Vector,
-    sums: Vector,
-}
-
-/// Products of columns in their units, as in [`Leveled`](super::Leveled), but that the level is not taken out.
-struct Sums {
-    parts: Vec<PartSums>,
-    squares: f64,
-    share: f64,
-    expected: f64,
-    count: f64,
-    /// Σ of the rewards' distances from what is expected.
-    rewards: f64,
-}
-
-impl Sums {
-    fn new(data: &RidgeStatistic, together: &Blocks, units: &Units, expected: f64, ratio: f64) -> Self {
-        let count = data.weight();
-        let share = if count > 0.0 { (count + ratio).recip() } else { 0.0 };
-        let rewards = data.reward_sum() - count * expected;
-        let about = data.sum_squares() - expected * (rewards + data.reward_sum());
-        let squares = about - rewards * rewards * share;
-        let part = |columns: Vec<usize>| {
-            let (side, unit) = (columns.len(), |i: usize| units.known(columns[i]));
-            let entry = |i: usize, j: usize| {
-                let entry = data.blocks().map_or(0.0, |blocks| blocks.get(columns[i], columns[j]));
-                entry / unit(i) / unit(j)
-            };
-            let sums = Vector::from_fn(side, |i, _| data.sums()[columns[i]] / unit(i));
-            let moment = Vector::from_fn(side, |i, _| data.moment()[columns[i]] / unit(i)) - &sums * expected;
-            PartSums { gram: Matrix::from_fn(side, side, entry), moment, sums, columns }
-        };
-        let parts = together.parts().map(|whole| part(whole.columns().collect())).collect();
-        let squares = if squares > super::level::ROUNDING * data.sum_squares() { squares } else { 0.0 };
-        Self { parts, squares, share, expected, count, rewards }
-    }
-
-    fn free(&self) -> f64 {
-        self.count * (1.0 - self.share)
-    }
-
-    /// The moment of a part without the level.
-    fn moment(&self, part: &PartSums) -> Vector {
-        &part.moment - &part.sums * (self.share * self.rewards)
-    }
-
-    /// The level, if the coefficients, in units, are these.
-    fn level(&self, means: &[Vector]) -> f64 {
-        let explained: f64 = self.parts.iter().zip(means).map(|(part, mean)| part.sums.dot(mean)).sum();
-        self.expected + self.share * (self.rewards - explained)
-    }
-
-    fn evidence(&self) -> Evidence {
-        let mut gram = Tridiagonal::default();
-        let trace: f64 = self.parts.iter().map(|part| part.gram.trace()).sum();
-        let level: f64 = self.parts.iter().map(|part| part.sums.norm_squared()).sum();
-        for part in &self.parts {
-            gram.add(part.gram.clone(), [&self.moment(part), &part.sums]);
-        }
-        Evidence::found((self.free(), self.squares, trace - self.share * level), self.share, &gram)
-    }
-}
-
-/// Ridge regression in parts: θ ~ N(0, scale I), and a level.
-struct Regression {
-    /// Blocks of the covariance given the level, and what the level moves.
-    covariance: Vec<Matrix>,
-    moved: Vec<Vector>,
-    /// Variance of the level.
-    level: f64,
-    mean: Vec<Vector>,
-    /// log det of the precision over that of the prior.
-    growth: f64,
-    /// log ∫ p(data | θ) N(θ; 0, scale I) dθ.
-    log_evidence: f64,
-}
-
-impl Regression {
-    fn new(data: &Sums, variance: f64, scale: f64) -> Result<Self> {
-        let (mut covariance, mut moved, mut mean) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut growth, mut known, mut through) = (0.0, 0.0, 0.0);
-        for part in &data.parts {
-            let side = part.columns.len();
-            let precision = &part.gram / variance + Matrix::identity(side, side) / scale;
-            let factor = dense::cholesky("the live precision", &precision)?;
-            growth += dense::log_det_from_factor(&factor) + side as f64 * scale.ln();
-            let inverse = dense::inverse_from_factor(&factor);
-            let (sums, moment) = (&part.sums / variance, data.moment(part) / variance);
-            let z = &inverse * &sums;
-            known += sums.dot(&z);
-            through += z.dot(&moment);
-            mean.push(&inverse * moment);
-            moved.push(z);
-            covariance.push(inverse);
-        }
-        let mut level = 0.0;
-        if data.share > 0.0 {
-            let all = (data.share * variance).recip();
-            level = (all - known).max(f64::EPSILON * all).recip();
-            growth -= (all * level).ln();
-        }
-        for (mean, z) in mean.iter_mut().zip(&moved) {
-            mean.axpy(level * through, z, 1.0);
-        }
-        let fitted: f64 = data.parts.iter().zip(&mean).map(|(part, mean)| data.moment(part).dot(mean)).sum();
-        let log_evidence = 0.5 * (fitted / variance - growth);
-        Ok(Self { covariance, moved, level, mean, growth, log_evidence })
-    }
-
-    /// The covariance of a part, whatever the level is.
-    fn marginal(&self, part: usize) -> Matrix {
-        let mut covariance = self.covariance[part].clone();
-        covariance.ger(self.level, &self.moved[part], &self.moved[part], 1.0);
-        covariance
-    }
-}
 
 /// The likelihood of the drift, with a border of the common factor and both levels.
 struct Arrow<'a> {
@@ -199,8 +77,8 @@ impl<'a> Arrow<'a> {
         for (place, (old, new)) in logged.parts.iter().zip(&live.parts).enumerate() {
             let side = old.columns.len();
             old.columns.iter().enumerate().for_each(|(at, &column)| places[column] = (place, at));
-            let g_matrix = &old.gram / logged_variance + Matrix::identity(side, side) / scale;
-            let a_matrix = &new.gram / variance;
+            let g_matrix = old.whole() / logged_variance + Matrix::identity(side, side) / scale;
+            let a_matrix = new.whole() / variance;
             let (f, g) = (&new.sums / variance, &old.sums / logged_variance);
             let theta = Vector::from_fn(side, |i, _| regression.estimate[old.columns[i]]);
             let factor = dense::cholesky("the pooled precision", &(&a_matrix + &g_matrix))?;
@@ -394,7 +272,7 @@ impl Belief {
         data: &RidgeStatistic,
         rewards: u64,
     ) -> Result<(Parted, Option<Parted>)> {
-        self.due = rewards + spacing(rewards, data.dimension() as u64);
+        self.due = rewards + spacing(rewards, data.dimension());
         let Some(live) = data.blocks() else { unreachable!("a sparse policy's data is in parts") };
         if logs.weight() == 0.0 {
             return Ok((self.fit_parts_alone(live, data)?, None));
@@ -405,7 +283,7 @@ impl Belief {
         if self.logs.is_none() {
             self.logs = Some(self.regression_in_parts(logs, logged)?);
         }
-        let logged = Sums::new(logs, &together, &self.units, 0.0, 0.0);
+        let logged = Sums::new(logs, (&together, Rows::Any), &self.units, (0.0, 0.0));
         let Some(known) = self.logs.take() else { unreachable!("it was made above") };
         let found = self.fit_parts(&together, (&known, &logged, logs), data);
         self.logs = Some(known);
@@ -413,8 +291,8 @@ impl Belief {
     }
 
     fn fit_parts_alone(&mut self, together: &Blocks, data: &RidgeStatistic) -> Result<Parted> {
-        let live = Sums::new(data, together, &self.units, 0.0, 0.0);
-        self.evidence = self.told(live.evidence());
+        let live = Sums::new(data, (together, Rows::Few), &self.units, (0.0, 0.0));
+        self.evidence = self.told(|| live.evidence());
         self.variance = self.evidence.variance;
         let found = Regression::new(&live, self.variance, self.evidence.scale)?;
         let mut wider = 1.0;
@@ -429,8 +307,8 @@ impl Belief {
 
     /// The logs' regression; see [`regression`](Self::regression).
     fn regression_in_parts(&mut self, logs: &RidgeStatistic, together: &Blocks) -> Result<Logs> {
-        let logged = Sums::new(logs, together, &self.units, 0.0, 0.0);
-        self.evidence = self.told(logged.evidence());
+        let logged = Sums::new(logs, (together, Rows::Any), &self.units, (0.0, 0.0));
+        self.evidence = self.told(|| logged.evidence());
         if logged.count > 0.0 && self.heaviest.is_none() && self.told.noise.is_none() {
             self.variance = self.evidence.variance;
         }
@@ -439,10 +317,10 @@ impl Belief {
         let dimension = logs.dimension();
         let (mut estimate, mut variances) = (Vector::zeros(dimension), vec![0.0; dimension]);
         for (place, part) in logged.parts.iter().enumerate() {
+            let marginal = found.marginal(place);
             for (i, &column) in part.columns.iter().enumerate() {
                 estimate[column] = found.mean[place][i];
-                variances[column] =
-                    found.covariance[place][(i, i)] + found.level * found.moved[place][i].powi(2);
+                variances[column] = marginal[(i, i)];
             }
         }
         Ok(Logs {
@@ -463,7 +341,7 @@ impl Belief {
         let Evidence { variance: logged_variance, scale } = self.evidence;
         let width = (LEVEL * known.spread).powi(2);
         let ratio = if width > 0.0 { self.variance / width } else { 0.0 };
-        let live = Sums::new(data, together, &self.units, known.level, ratio);
+        let live = Sums::new(data, (together, Rows::Any), &self.units, (known.level, ratio));
         let (arrow, unmoved) =
             Arrow::new((logged, logged_variance, known), (&live, self.variance), scale, ratio)?;
         let unit = scale.sqrt();
@@ -491,8 +369,8 @@ impl Belief {
             let mut covariance = covariance * holds + alone.marginal(place) * void;
             covariance.ger(holds * void, &apart, &apart, 1.0);
             apart_along += apart.dot(&part.sums);
-            fitted += mean.dot(&(&part.gram * &mean)) - 2.0 * mean.dot(&live.moment(part));
-            used += part.gram.component_mul(&covariance).sum();
+            fitted += mean.dot(&(part.whole() * &mean)) - 2.0 * mean.dot(&live.moment(part));
+            used += part.whole().component_mul(&covariance).sum();
             let units = units(&part.columns);
             let mut along = through.resize(part.columns.len(), BORDER + 2, 0.0);
             along.set_column(BORDER, &apart);
@@ -516,7 +394,8 @@ impl Belief {
         if self.told.noise.is_none() {
             let sums: Vec<&Vector> = live.parts.iter().map(|part| &part.sums).collect();
             let moved: f64 = sums.iter().zip(&alone.moved).map(|(sums, moved)| sums.dot(moved)).sum();
-            let own: f64 = (0..sums.len()).map(|p| sums[p].dot(&(&alone.covariance[p] * sums[p]))).sum();
+            let own: f64 =
+                (0..sums.len()).map(|p| sums[p].dot(&(alone.covariance[p].matrix() * sums[p]))).sum();
             let along = holds * arrow.variance(&sums, &drifted)
                 + void * (own + alone.level * moved * moved)
                 + holds * void * apart_along * apart_along;
@@ -544,7 +423,8 @@ impl Belief {
                 known.mean[column] = found.mean[place][i] / units[i];
                 shared[column] = -found.moved[place][i] / units[i];
             }
-            set(&mut known.inverse, part, &(&found.covariance[place] * (wider / self.variance)), &units);
+            let own = known.inverse.place(part.columns[0]).0;
+            found.covariance[place].write(known.inverse.part_mut(own), &units, wider / self.variance);
         }
         known.with_common(vec![shared], vec![found.level * wider / self.variance])
     }
@@ -585,12 +465,11 @@ impl Belief {
         Ok(RidgeStatistic::of_parts(weight, (gram, moments), (self.levels[0], squares), unit))
     }
 
-    /// What the logs know of each coefficient, in observations of it alone; see
-    /// [`FeatureView::coverage`](crate::FeatureView::coverage).
+    /// What the logs know of each coefficient, in observations of it alone of size 1.
     pub(crate) fn coverage(&self, logs: &RidgeStatistic) -> Result<Vec<f64>> {
         let mut coverage = vec![0.0; logs.dimension()];
         let Some(blocks) = logs.blocks().filter(|_| logs.weight() > 0.0) else { return Ok(coverage) };
-        let logged = Sums::new(logs, blocks, &self.units, 0.0, 0.0);
+        let logged = Sums::new(logs, (blocks, Rows::Any), &self.units, (0.0, 0.0));
         let Evidence { variance, scale } = self.evidence;
         let found = Regression::new(&logged, variance, scale)?;
         for (place, part) in logged.parts.iter().enumerate() {

@@ -8,7 +8,7 @@
 //! multiplied with its column. A column's unit is the larger one of its unit in the logs and of that in the actions offered
 //! at rounds 1, 2, 4, 8, ...; one that nobody has seen has none, and is given it in the round in which it is first offered.
 
-use crate::dense::{Matrix, Vector};
+use crate::dense::Vector;
 use crate::round::{Actions, Row};
 use crate::statistic::RidgeStatistic;
 
@@ -87,11 +87,16 @@ impl Units {
         self.unseen = self.by_column.contains(&0.0);
     }
 
+    /// Whether a look at the actions of a round is due.
+    pub(crate) fn is_looking(&self, round: u64, actions: Actions<'_>) -> bool {
+        let new = |(column, value): (usize, f64)| self.by_column[column] == 0.0 && value != 0.0;
+        let shown = || (0..actions.count()).any(|k| actions.row(k).entries().any(new));
+        round.is_power_of_two() || self.unseen && shown()
+    }
+
     /// Looks at the actions of a round, if that is due. Tells whether units have changed, and how.
     pub(crate) fn look(&mut self, round: u64, actions: Actions<'_>, logs: &RidgeStatistic) -> Look {
-        let rows = || (0..actions.count()).flat_map(|k| actions.row(k).entries());
-        let new = |(column, value): (usize, f64)| self.by_column[column] == 0.0 && value != 0.0;
-        if !(round.is_power_of_two() || self.unseen && rows().any(new)) {
+        if !self.is_looking(round, actions) {
             return Look::Same;
         }
         let mut add = |column: usize, squares: &mut [f64]| {
@@ -101,7 +106,8 @@ impl Units {
         };
         let mut squares = Vec::with_capacity(actions.count());
         if actions.is_sparse() {
-            let mut shown: Vec<(usize, f64)> = rows().filter(|(_, value)| *value != 0.0).collect();
+            let rows = (0..actions.count()).flat_map(|k| actions.row(k).entries());
+            let mut shown: Vec<(usize, f64)> = rows.filter(|(_, value)| *value != 0.0).collect();
             shown.sort_by_key(|(column, _)| *column);
             for shown in shown.chunk_by(|a, b| a.0 == b.0) {
                 squares.clear();
@@ -150,12 +156,6 @@ impl Units {
     /// Length of a feature vector in these units.
     pub(crate) fn length(&self, features: Row<'_>) -> f64 {
         features.entries().map(|(j, x)| (x / self.known(j)).powi(2)).sum::<f64>().sqrt()
-    }
-
-    /// A matrix of products of columns in these units, from one in the users'.
-    pub(crate) fn divide(&self, matrix: &Matrix) -> Matrix {
-        let units = self.vector();
-        Matrix::from_fn(units.len(), units.len(), |i, j| matrix[(i, j)] / units[i] / units[j])
     }
 
     /// Whether this can be a policy's state: deserialised data may be anything.

@@ -142,23 +142,24 @@ fn run<S: Simd>(simd: S, part: &Part, place: usize, values: &[f64]) -> f64 {
 /// Sum of products, in interleaved parts whose number does not depend on the machine.
 #[inline(always)]
 fn dot<S: Simd>(simd: S, left: &[f64], right: &[f64]) -> f64 {
-    let mut sums = [[0.0; SIDE]; 4];
+    // As many vectors as make up 32 numbers; without vectors, one for each.
+    let mut parts = [simd.splat_f64s(0.0); 32];
+    let count = 32 / S::F64_LANES;
     let (left, left_rest) = left.as_chunks::<32>();
     let (right, right_rest) = right.as_chunks::<32>();
-    {
-        let sums = S::as_mut_simd_f64s(sums.as_flattened_mut()).0;
-        for (left, right) in left.iter().zip(right) {
-            let (left, right) = (S::as_simd_f64s(left).0, S::as_simd_f64s(right).0);
-            for (part, sum) in sums.iter_mut().enumerate() {
-                *sum = simd.mul_add_e_f64s(left[part], right[part], *sum);
-            }
-        }
-        let rests = left_rest.chunks(S::F64_LANES).zip(right_rest.chunks(S::F64_LANES));
-        for (sum, (left, right)) in sums.iter_mut().zip(rests) {
-            let (left, right) = (simd.partial_load_f64s(left), simd.partial_load_f64s(right));
-            *sum = simd.mul_add_e_f64s(left, right, *sum);
+    for (left, right) in left.iter().zip(right) {
+        let (left, right) = (S::as_simd_f64s(left).0, S::as_simd_f64s(right).0);
+        for part in 0..count {
+            parts[part] = simd.mul_add_e_f64s(left[part], right[part], parts[part]);
         }
     }
+    let rests = left_rest.chunks(S::F64_LANES).zip(right_rest.chunks(S::F64_LANES));
+    for (part, (left, right)) in parts.iter_mut().zip(rests) {
+        let (left, right) = (simd.partial_load_f64s(left), simd.partial_load_f64s(right));
+        *part = simd.mul_add_e_f64s(left, right, *part);
+    }
+    let mut sums = [[0.0; SIDE]; 4];
+    S::as_mut_simd_f64s(sums.as_flattened_mut()).0.copy_from_slice(&parts[..count]);
     let [a, b, c, d] = sums;
     let mut all = [0.0; SIDE];
     for i in 0..SIDE {

@@ -1,0 +1,73 @@
+//! What to do next, as commands.
+
+use crate::view::{Audit, Use};
+use crate::words::about;
+
+/// A step, and the command that takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Why, in a sentence.
+    pub why: String,
+    /// What to run.
+    pub command: String,
+}
+
+/// What to do with the logs in the summary `summary`, of which the live rows in `live` were the pilot.
+pub fn next_steps(audit: &Audit, summary: &str, live: Option<&str>) -> Vec<Step> {
+    let step = |why: String, command: String| Step { why, command };
+    if audit.rows == 0 {
+        let why = "Summarize logs that have rows; `--help` tells how.".to_owned();
+        return vec![step(why, "truenorth summarize --help".to_owned())];
+    }
+    let (summary, live) = (quoted(summary), quoted(live.unwrap_or("LIVE_ROWS")));
+    let test = format!("truenorth audit {summary} --pilot {live}");
+    let start = format!("truenorth decide {summary} --state bandit.state");
+    let trusting =
+        "Start from the logs: the default policy counts each feature as far as live rewards bear it out.";
+    let meanwhile = "Or start from the logs now: the default policy counts each feature as far as live rewards bear it out.";
+    let again = match audit.pilot.as_ref().map(|pilot| pilot.settled_by) {
+        None => Some(
+            "Test the logs: bring live rows with the same columns, chosen with some randomness.".to_owned(),
+        ),
+        Some(Some(rows)) => Some(format!("Test them again when there are about {} live rows.", about(rows))),
+        Some(None) => Some("Test them again with more live rows.".to_owned()),
+    };
+    match audit.verdict.usable {
+        Use::All | Use::Some => vec![step(trusting.to_owned(), start)],
+        Use::None => {
+            let why =
+                "Start without what the logs say, but with their features; live rows will be the next logs.";
+            vec![step(
+                why.to_owned(),
+                format!("truenorth decide {summary} --policy lin-ucb --state bandit.state"),
+            )]
+        }
+        Use::Unclear => {
+            let mut steps: Vec<Step> = again.into_iter().map(|why| step(why, test.clone())).collect();
+            steps.push(step(meanwhile.to_owned(), start));
+            steps
+        }
+    }
+}
+
+/// A file's name as a shell wants it.
+fn quoted(name: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "_-./=".contains(letter);
+    if !name.is_empty() && name.chars().all(plain) {
+        return name.to_owned();
+    }
+    format!("'{}'", name.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn names_are_quoted_where_a_shell_needs_it() {
+        assert_eq!(quoted("a/b-1.tn"), "a/b-1.tn");
+        assert_eq!(quoted("my logs.tn"), "'my logs.tn'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

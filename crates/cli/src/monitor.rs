@@ -1,0 +1,155 @@
+//! `truenorth monitor`: whether the live world has moved on since its events began.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use truenorth_app::monitor::{Feature, Request, Watched, monitor};
+use truenorth_logs::{Origin, Summary, expand};
+use truenorth_report::numbers::{count, many, significant, with_error};
+use truenorth_report::{AxisScale, Curves, CurvesPanel, Series, png};
+
+use crate::failure::Failure;
+use crate::output::{check_apart, check_file, json, write_and_tell};
+use crate::summarize::{FormatChoice, format};
+use crate::table;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Live events with their actions and rewards, in the order of their decisions: what the service exports
+    #[arg(required = true, value_name = "EVENTS")]
+    events: Vec<PathBuf>,
+    /// The logs that the bandit was made from, as `truenorth summarize` wrote them: which features there are
+    #[arg(long, value_name = "SUMMARY", required_unless_present = "model")]
+    summary: Option<PathBuf>,
+    /// The model of a bandit without logs, as a formula
+    #[arg(long, value_name = "FORMULA", conflicts_with = "summary")]
+    model: Option<String>,
+    /// Format of the events: auto (by ending and content), csv, parquet, jsonl, arrow, vw, dsjson, obd or events
+    #[arg(long, default_value = "auto", value_parser = format)]
+    format: FormatChoice,
+    /// Probability of a false alarm, of any kind, however long and often one looks
+    #[arg(long, default_value_t = 0.05, allow_negative_numbers = true)]
+    level: f64,
+    /// A picture of the evidence over time, .svg or .png
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// Features that are shown at most, beside those that moved.
+const SHOWN: usize = 10;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let events = expand(&arguments.events)?;
+    if let Some(folder) = events.iter().find(|path| path.is_dir()) {
+        return Err(Failure::folder(folder));
+    }
+    if let Some(path) = &arguments.out {
+        events.iter().chain(&arguments.summary).try_for_each(|input| check_apart(path, input))?;
+        check_file(path)?;
+    }
+    let summary = match (&arguments.summary, &arguments.model) {
+        (Some(path), _) => Summary::read(path)?,
+        (None, model) => {
+            let model = model.as_deref().unwrap_or_default().parse().map_err(truenorth_app::Error::Model)?;
+            let recipe =
+                truenorth_features::Recipe::without_data(model).map_err(truenorth_app::Error::Model)?;
+            Summary::empty(Origin::events(), recipe)
+        }
+    };
+    let request =
+        Request { events: &events, format: arguments.format.0, summary: &summary, level: arguments.level };
+    let watched = monitor(&request)?;
+    if let Some(path) = &arguments.out {
+        draw(&watched, path)?;
+    }
+    if arguments.json { json(&watched) } else { Ok(text(&watched)) }
+}
+
+fn text(watched: &Watched) -> String {
+    let mut text = format!("{}\n", verdict(watched));
+    let mut order: Vec<&Feature> = watched.features.iter().collect();
+    order.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
+    let moved = order.iter().filter(|feature| feature.moved.evidence.alarm.is_some()).count();
+    order.truncate(moved.max(SHOWN));
+    let rows = order.iter().map(|feature| {
+        let moved = &feature.moved;
+        vec![
+            feature.name.clone(),
+            significant(moved.evidence.evidence),
+            significant(moved.evidence.needed),
+            moved.evidence.alarm.map_or_else(|| "-".to_owned(), count),
+            moved.since.map_or_else(|| "-".to_owned(), count),
+            moved.since.map_or_else(|| "-".to_owned(), |_| with_error(moved.shift, moved.stderr)),
+        ]
+    });
+    if watched.watching {
+        text.push('\n');
+        text += &table::text(["feature", "evidence", "needed", "alarm", "since", "shift"], rows);
+        text += "\nevidence: what bets against \"nothing has moved\" made of 1; alarm, since: rounds; shift: of the coefficient\n";
+    }
+    for (number, what) in
+        [(watched.without_reward, "without an action or a reward"), (watched.left_out, "for want of a value")]
+    {
+        if number > 0 {
+            text += &format!("left out {}, {what}\n", many(number, "event"));
+        }
+    }
+    text
+}
+
+fn strength(feature: &Feature) -> f64 {
+    feature.moved.evidence.evidence / feature.moved.evidence.needed
+}
+
+fn verdict(watched: &Watched) -> String {
+    let rounds = many(watched.rounds, "round");
+    if !watched.watching {
+        return format!("{rounds}: too few rewards that differ to watch anything yet.");
+    }
+    let evidence = watched.evidence;
+    let Some(alarm) = evidence.alarm else {
+        return format!(
+            "Nothing is known to have moved in {rounds}: evidence {}, an alarm needs {}.",
+            significant(evidence.evidence),
+            significant(evidence.needed)
+        );
+    };
+    let time = watched.time.as_ref().map(|time| format!(", {time}")).unwrap_or_default();
+    let moved = watched.features.iter().filter(|feature| feature.moved.evidence.alarm.is_some());
+    let names: Vec<&str> = moved.map(|feature| feature.name.as_str()).collect();
+    let which = match &names[..] {
+        [] => "no feature alone explains it yet".to_owned(),
+        [name] => format!("it is `{name}`"),
+        names => format!("in {} features", names.len()),
+    };
+    format!(
+        "The live world has moved on: alarm in round {} of {}{time}; {which}.",
+        count(alarm),
+        count(watched.rounds)
+    )
+}
+
+fn draw(watched: &Watched, path: &Path) -> Result<(), Failure> {
+    let x: Vec<f64> = watched.curve.iter().map(|(round, _)| *round as f64).collect();
+    // Where there is so much of it, nobody needs to know how much.
+    let evidence: Vec<f64> = watched.curve.iter().map(|(_, evidence)| evidence.clamp(1e-3, 1e6)).collect();
+    let needed = vec![watched.evidence.needed; x.len()];
+    let series = vec![Series::new("evidence", x.clone(), evidence), Series::new("needed", x, needed)];
+    let panel = CurvesPanel { y_scale: AxisScale::Log, series, ..CurvesPanel::default() };
+    let curves = Curves {
+        title: "Evidence that the live world has moved on".to_owned(),
+        x_label: "round".to_owned(),
+        y_label: "evidence".to_owned(),
+        panels: vec![panel],
+        ..Curves::default()
+    };
+    let svg = curves.svg().map_err(Failure::drawing("the picture"))?;
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
+        let pixels = png(&svg, 2.0).map_err(Failure::drawing("the picture"))?;
+        return write_and_tell(path, &pixels);
+    }
+    write_and_tell(path, svg.as_bytes())
+}

@@ -1,0 +1,59 @@
+//! Where the central limit theorem is not to be relied on.
+
+use crate::estimates::{Decision, Estimates};
+
+/// Decisions that an interval should rest on.
+const ENOUGH: f64 = 50.0;
+/// Deviations of one size that would make up the standard error: below so many, they are far from normal.
+const ENOUGH_TERMS: f64 = 20.0;
+/// Standard errors by which the mean weight may be off.
+const OFF: f64 = 4.0;
+/// Share of decisions in which nothing but the action that was taken had a chance, from which on it is worth a word.
+const CERTAIN: f64 = 0.05;
+
+pub(crate) fn of(found: &Estimates, decisions: &[Decision]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if found.effective == 0.0 {
+        return vec![
+            "the policy never takes an action that the log took: nothing is known about it".to_owned(),
+        ];
+    }
+    if found.effective < ENOUGH {
+        warnings.push(format!(
+            "the estimates rest on {:.0} decisions in effect, of {}: too few for such intervals",
+            found.effective, found.decisions
+        ));
+    }
+    let terms = effective_terms(decisions, found.snips.value);
+    if found.effective >= ENOUGH && terms < ENOUGH_TERMS {
+        warnings.push(format!(
+            "some {terms:.0} decisions with large weights or rare rewards make up the uncertainty: too few for such intervals"
+        ));
+    }
+    let weight = found.mean_weight;
+    if weight.stderr.is_some_and(|stderr| (weight.value - 1.0).abs() > OFF * stderr + 1e-9) {
+        let more = if weight.value < 1.0 {
+            "the policy takes actions that the log gave no chance, or the probabilities are not those the log was made with"
+        } else {
+            "the probabilities are not those the log was made with"
+        };
+        warnings.push(format!("the weights are {:.3} on average, not 1: {more}", weight.value));
+    }
+    let certain = decisions.iter().filter(|decision| decision.probability >= 1.0).count();
+    let share = certain as f64 / decisions.len() as f64;
+    if share >= CERTAIN {
+        warnings.push(format!(
+            "in {:.0} % of the decisions the log took its action with probability 1: it tells nothing about other actions there",
+            100.0 * share
+        ));
+    }
+    warnings
+}
+
+/// How many numbers of one size would make the same squares as the deviations of the self-normalised estimate.
+fn effective_terms(decisions: &[Decision], value: f64) -> f64 {
+    let squares = decisions.iter().map(|d| (d.weight * d.ratio() * (d.reward - value)).powi(2));
+    let (sum, fourths) =
+        squares.fold((0.0, 0.0), |(sum, fourths), square| (sum + square, fourths + square * square));
+    if fourths > 0.0 { sum * sum / fourths } else { f64::INFINITY }
+}
