@@ -1,6 +1,7 @@
 """Linear contextual bandits that use biased logs where they still point true."""
 
 from truenorth._audit import Audit, audit
+from truenorth._client import Client
 from truenorth._decisions import (
     BanditCounts,
     Choices,
@@ -30,6 +31,7 @@ __all__ = [
     "Certificate",
     "Choice",
     "Choices",
+    "Client",
     "Comparison",
     "Counts",
     "Decision",

@@ -14,6 +14,7 @@ mod failure;
 mod figures;
 mod hardness;
 mod idea;
+mod live;
 mod output;
 mod problem;
 mod replay;
@@ -41,7 +42,11 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// A tour: biased logs made on the spot, played by several policies, explained in words and pictures
-    #[command(after_help = "Example:\n  truenorth demo --out tour")]
+    ///
+    /// With `--live`: the service with a simulated shop that calls it, and a page to watch.
+    #[command(
+        after_help = "Examples:\n  truenorth demo --out tour\n  truenorth demo --live\n  truenorth demo --live --visitors 1000 --rate 100 --listen 127.0.0.1:8800"
+    )]
     Demo {
         /// Folder for the page and the pictures
         #[arg(long, value_name = "DIR", default_value = "demo")]
@@ -49,6 +54,8 @@ enum Command {
         /// Threads; 0 takes all cores
         #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
         threads: u16,
+        #[command(flatten)]
+        live: live::Arguments,
     },
     /// Play the paper's studies, draw its figures and print the final regret of every policy
     ///
@@ -118,11 +125,15 @@ enum Command {
     ///
     /// An answered call survives a crash at any moment. docs/service.md has the calls.
     #[command(
-        after_help = "Examples:\n  truenorth serve --data live\n  truenorth serve --listen 0.0.0.0:8700 --data live --token secret\n\nThe calls are in docs/service.md."
+        after_help = "Examples:\n  truenorth serve --data live\n  truenorth serve --data live --bandit news=logs.tn --bandit 'ads=item:(1 + hour)'\n  TRUENORTH_TOKEN=$(openssl rand -hex 16) truenorth serve --listen 0.0.0.0:8700 --data live\n\nThen: curl http://127.0.0.1:8700/v1/bandits/news; the page is at http://127.0.0.1:8700.\nAll calls are in docs/service.md and at /openapi.json."
     )]
     Serve(serve::Arguments),
     /// Check the data folder of a service: fold its journal anew and compare
-    #[command(after_help = "Example:\n  truenorth verify live")]
+    ///
+    /// The service may run meanwhile. Exit code 0 if the folder is whole, 1 and what is wrong if it is not.
+    #[command(
+        after_help = "Examples:\n  truenorth verify live\n  truenorth verify restored && truenorth serve --data restored"
+    )]
     Verify {
         /// The folder
         #[arg(value_name = "DIR")]
@@ -168,7 +179,8 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, output: &mut impl io::Write) -> Result<(), Failure> {
     let printed = match &cli.command {
-        Command::Demo { out, threads } => demo::run(out, usize::from(*threads))?,
+        Command::Demo { out, live, .. } if live.live => return live::run(live, out, output),
+        Command::Demo { out, threads, .. } => demo::run(out, usize::from(*threads))?,
         // Round by round: there may be many.
         Command::Replay { problem } => return replay::run(problem, output),
         Command::Encode(arguments) => return encode::run(arguments, output),

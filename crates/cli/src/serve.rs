@@ -23,6 +23,9 @@ pub(crate) struct Arguments {
     /// Token that is enough to look
     #[arg(long, env = "TRUENORTH_READ_TOKEN", hide_env_values = true, requires = "token")]
     read_token: Option<String>,
+    /// A bandit that is made unless it is there: NAME=logs.tn starts it from a summary, NAME=FORMULA from a model alone
+    #[arg(long, value_name = "NAME=SUMMARY", value_parser = bandit)]
+    bandit: Vec<(String, String)>,
     /// Listen beyond this machine without a token: everybody may do everything
     #[arg(long)]
     open: bool,
@@ -61,8 +64,13 @@ fn start_log(log: Log, level: &str) {
     };
 }
 
+fn bandit(told: &str) -> Result<(String, String), String> {
+    let (name, made) = told.split_once('=').ok_or("say NAME=logs.tn, or NAME=FORMULA")?;
+    Ok((name.to_owned(), made.to_owned()))
+}
+
 pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), Failure> {
-    let Arguments { listen, data, token, read_token, open, keep_days, log, log_level } = arguments;
+    let Arguments { listen, data, token, read_token, bandit, open, keep_days, log, log_level } = arguments;
     start_log(*log, log_level);
     let options = Options {
         listen: *listen,
@@ -70,6 +78,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), 
         token: token.clone(),
         read_token: read_token.clone(),
         open: *open,
+        bandits: bandit.clone(),
         keep_days: *keep_days,
     };
     let failed = |error: &dyn std::fmt::Display| Failure::Service(error.to_string());
@@ -84,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), 
 }
 
 /// Done when somebody asks to stop.
-async fn stopped() {
+pub(crate) async fn stopped() {
     let interrupt = tokio::signal::ctrl_c();
     #[cfg(unix)]
     {

@@ -1,8 +1,11 @@
 //! What goes in and comes out, and what is refused.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use truenorth_features::{Event, Value};
+
+use crate::spec::Mode;
 
 /// A call that is refused: a status, a code for programs, a sentence for people. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,13 +47,55 @@ impl From<truenorth_features::Error> for Refused {
     }
 }
 
-/// Body of a decision.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// An object of JSON; serde by itself also takes lists of a type's fields.
+#[derive(Debug)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Fields<T> {
+            type Value = Object<T>;
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("an object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+        deserializer.deserialize_map(Fields(std::marker::PhantomData))
+    }
+}
+
+/// What is answered to a call that is refused.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Refusal {
+    pub(crate) error: Problem,
+}
+
+/// Why a call is refused.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Problem {
+    /// For programs: `invalid`, `not_json`, `too_large`, `too_slow`, `unauthorized`, `other_origin`, `unknown_bandit`,
+    /// `unknown_call`, `unknown_decision`, `no_logs`, `already_learned`, `expired`, `conflict`, `damaged`, `other_version`, `unavailable`.
+    pub(crate) code: &'static str,
+    /// For people.
+    pub(crate) message: String,
+}
+
+/// What is to be decided; also part of the record of a decision.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Decision", example = example::decision())]
 pub(crate) struct Asked {
+    /// Fields that all actions share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<FieldsShape>")]
     pub(crate) context: Option<Box<RawValue>>,
+    /// What to choose from.
+    #[schemars(with = "Vec<ActionShape>", length(min = 1))]
     pub(crate) actions: Box<RawValue>,
+    /// Its id; one is made up if there is none. The same one again gives the same answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
     /// In shadow, what the caller plays; its first action unless it says so.
@@ -59,6 +104,76 @@ pub(crate) struct Asked {
     /// Whether nothing is shown before it is activated.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) deferred: bool,
+}
+
+/// What the document shows to people, and tests try first.
+pub(crate) mod example {
+    use serde_json::{Value, json};
+
+    pub(crate) fn bandit() -> Value {
+        json!({"model": "item:(1 + hour)"})
+    }
+
+    pub(crate) fn decision() -> Value {
+        let action = |id: &str| json!({"id": id, "features": {"item": id}});
+        json!({"context": {"hour": 14}, "actions": [action("a"), action("b")], "id": "visit-1"})
+    }
+
+    pub(crate) fn batch() -> Value {
+        json!({"decisions": [decision()]})
+    }
+
+    pub(crate) fn reward() -> Value {
+        json!({"decision_id": "visit-1", "reward": 1})
+    }
+
+    pub(crate) fn rank() -> Value {
+        let action = |id: &str| json!({"id": id, "features": [{"item": id}]});
+        json!({"contextFeatures": [{"hour": 14}], "actions": [action("a"), action("b")], "eventId": "visit-1"})
+    }
+}
+
+/// Fields by name, or numbers in their order.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "a shape for the document")]
+enum FieldsShape {
+    Named(serde_json::Map<String, serde_json::Value>),
+    Numbers(Vec<f64>),
+}
+
+/// An action: its id and fields, which may also stand beside the id.
+#[derive(JsonSchema)]
+#[schemars(rename = "Action")]
+#[expect(dead_code, reason = "a shape for the document")]
+struct ActionShape {
+    id: Option<IdShape>,
+    features: Option<FieldsShape>,
+}
+
+/// A text, or a number that is taken as such.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "a shape for the document")]
+enum IdShape {
+    Text(String),
+    Number(f64),
+}
+
+/// Several decisions.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = example::batch())]
+pub(crate) struct Batch {
+    #[schemars(with = "Vec<Asked>")]
+    pub(crate) decisions: Vec<Object<Asked>>,
+}
+
+/// What is to be changed of a bandit.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Changes {
+    pub(crate) mode: Mode,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
@@ -95,6 +210,10 @@ pub(crate) fn read_event(
     if let Some(names) = names
         && let Ok(actions) = serde_json::from_str::<Vec<Listed<'_>>>(actions)
     {
+        // It plays no part here, but what is wrong is wrong.
+        if context.is_some_and(|context| !context.starts_with(['{', '[', 'n'])) {
+            return Err(Refused::invalid("`context` must be an object"));
+        }
         event.clear();
         for (place, Listed { id, features }) in actions.iter().enumerate() {
             let id = id.as_ref().map_or_else(|| place.to_string(), ToString::to_string);
@@ -115,9 +234,20 @@ pub(crate) fn read_event(
     Ok(event.read_json(&format!("{{\"context\":{context},\"actions\":{actions}}}"))?)
 }
 
-/// Body of a reward.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A reward, or several.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "Rewards")]
+#[expect(dead_code, reason = "a shape for the document")]
+pub(crate) enum Paids {
+    One(Paid),
+    Several(Vec<Paid>),
+}
+
+/// What a decision has earned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Reward", example = example::reward())]
 pub(crate) struct Paid {
     pub(crate) decision_id: String,
     #[serde(deserialize_with = "reward")]
@@ -138,7 +268,7 @@ fn reward<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
 }
 
 /// The answer to a decision.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Decided {
     pub(crate) decision_id: String,
     pub(crate) action: String,

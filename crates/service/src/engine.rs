@@ -16,6 +16,7 @@ use truenorth::{Fit, Policy};
 use truenorth_bandit::Counts;
 use truenorth_features::Event;
 
+use crate::answers::{Explained, ExplainedAction};
 use crate::api::{Asked, Decided, Paid, Refused};
 use crate::hosted::{Hosted, Live};
 use crate::journal::{Journal, Kind, Made, StoreError};
@@ -52,7 +53,7 @@ pub(crate) enum Answer {
     Created(bool, Box<View>),
     Decided(Vec<Result<Decided, Refused>>),
     Paid(Vec<Result<(), Refused>>),
-    Explained(serde_json::Value),
+    Explained(Box<Explained>),
     Done,
     View(Box<View>),
     Counts(Counts),
@@ -311,7 +312,9 @@ impl Shared {
                 let mut pay = |paid: &Paid| live.pay(paid, at, &find, line).map_err(refused);
                 Ok(Answer::Paid(paid.iter().map(&mut pay).collect()))
             }
-            Call::Explain(asked) => explain(live, &asked).map(Answer::Explained),
+            Call::Explain(asked) => {
+                explain(live, &asked).map(|explained| Answer::Explained(Box::new(explained)))
+            }
             Call::Activate(id) => live.activate(&id, at, line).map(|()| Answer::Done),
             Call::Mode(mode) => live.set_mode(mode, at, line).map(|()| Answer::Done),
             Call::Renew => live.renew(at, line).map(|()| Answer::Done),
@@ -447,16 +450,11 @@ fn view(hosted: &Hosted, live: &Live) -> View {
 }
 
 /// Every action's interval, and what would be played. Nothing is decided.
-fn explain(live: &mut Live, asked: &Asked) -> Result<serde_json::Value, Refused> {
+fn explain(live: &mut Live, asked: &Asked) -> Result<Explained, Refused> {
     let mut event = Event::default();
     asked.event(live.names(), &mut event)?;
     let intervals = live.bandit.intervals(&event)?;
     let (action, explanation) = live.bandit.explain(&event)?;
-    let actions: Vec<_> = intervals
-        .iter()
-        .map(|(id, interval)| {
-            serde_json::json!({"id": id, "mean": interval.mean(), "lcb": interval.lcb, "ucb": interval.ucb, "index": interval.index})
-        })
-        .collect();
-    Ok(serde_json::json!({"action": action, "actions": actions, "explanation": explanation.to_string()}))
+    let actions = intervals.into_iter().map(|(id, interval)| ExplainedAction::new(id, &interval)).collect();
+    Ok(Explained::new(action, live.bandit.policy().level(), actions, &explanation))
 }

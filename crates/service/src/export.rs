@@ -4,16 +4,18 @@ use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::header;
 use axum::response::IntoResponse as _;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::api::Refused;
-use crate::http::{Answered, Shared, viewed};
+use crate::calls::viewed;
+use crate::http::{Answered, Shared};
 use crate::journal::{Journal, Kind, Record, Result, StoreError};
 use crate::records::{self, Becomes, DecidedRecord, PaidRecord, TimedOutRecord};
 use crate::store::Store;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct From {
     /// The decision behind which the export begins.
     after: Option<String>,

@@ -1,4 +1,4 @@
-//! The calls over HTTP.
+//! Listening, limits, tokens; which call does what.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -9,20 +9,27 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{FromRequest, FromRequestParts as _, Path, Request, State};
-use axum::http::{Method, StatusCode, header};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get, post, put};
+use axum::routing::any;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use subtle::ConstantTimeEq as _;
+use tokio::sync::Semaphore;
 
-use crate::api::{Asked, Paid, Refused};
-use crate::engine::{Answer, Call, Engine, View};
+use crate::api::{Object, Problem, Refusal, Refused};
+use crate::engine::{self, Engine};
+use crate::history::{History, bucket};
 use crate::journal::StoreError;
-use crate::spec::{Mode, Spec};
-use crate::{export, metrics, personalizer};
+use crate::spec::Spec;
+
+use crate::{metrics, personalizer, routes};
 
 /// How a service is run.
 #[derive(Debug, Clone)]
@@ -37,6 +44,8 @@ pub struct Options {
     pub read_token: Option<String>,
     /// Whether it may listen beyond this machine without a token.
     pub open: bool,
+    /// Bandits that are made unless they are there: a name, and a summary's file or a model.
+    pub bandits: Vec<(String, String)>,
     /// How many days the journal is kept; for ever if nobody says so.
     pub keep_days: Option<f64>,
 }
@@ -58,15 +67,54 @@ impl std::fmt::Debug for Listening {
 impl Listening {
     /// Answers until `stop` is done; then finishes what has begun.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
-        axum::serve(self.listener, self.router).with_graceful_shutdown(stop).await
+        let mut http = http1::Builder::new();
+        // Whoever sends no request for so long, or too much of a head, is hung up on.
+        http.timer(TokioTimer::new())
+            .header_read_timeout(IDLE)
+            .max_headers(HEADERS)
+            .max_buf_size(LARGEST_HEAD);
+        let (graceful, connections) = (GracefulShutdown::new(), Arc::new(Semaphore::new(CONNECTIONS)));
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.listener.accept() => accepted,
+                () = &mut stop => break,
+            };
+            let Ok((stream, _)) = accepted else {
+                // Too many open files, for example: some will be closed.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            };
+            let Ok(place) = Arc::clone(&connections).try_acquire_owned() else { continue };
+            let _ = stream.set_nodelay(true);
+            let service = TowerToHyperService::new(self.router.clone());
+            let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+            tokio::spawn(async move {
+                // Whoever called may have gone.
+                let _ = connection.await;
+                drop(place);
+            });
+        }
+        let _ = tokio::time::timeout(PATIENCE, graceful.shutdown()).await;
+        Ok(())
     }
 }
 
 /// Bodies of calls, and of what may hold a summary or a state.
 const LARGEST_BODY: usize = 4 << 20;
-const LARGEST_UPLOAD: usize = 64 << 20;
-/// How long a body may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const LARGEST_UPLOAD: usize = 64 << 20;
+/// All headers together, and how many of them.
+const LARGEST_HEAD: usize = 64 << 10;
+const HEADERS: usize = 100;
+/// How long a connection may be without a whole head of a request; those of clients that call again are kept so long.
+const IDLE: Duration = Duration::from_mins(1);
+/// How long a body may take to arrive, besides a second a megabyte that it may have; how long the last answers may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long an answer may take.
+const WORK: Duration = Duration::from_mins(1);
+/// Connections that are open, and calls that are being answered, at one time.
+const CONNECTIONS: usize = 4096;
+const AT_ONCE: usize = 2048;
 /// Upper ends of the latency histogram, in seconds.
 pub(crate) const BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0];
 
@@ -74,8 +122,12 @@ pub(crate) struct Service {
     pub(crate) engine: Engine,
     token: Option<String>,
     read_token: Option<String>,
+    /// Whether only programs on this machine may call, and nothing else tells them from others.
+    local: bool,
+    places: Semaphore,
     pub(crate) latency: [AtomicU64; BUCKETS.len() + 1],
     pub(crate) latency_sum: AtomicU64,
+    pub(crate) history: History,
     /// Whether a bandit's fields are named as in Personalizer's logs, by its name.
     pub(crate) logged_names: Mutex<HashMap<String, bool>>,
     pub(crate) trusts: metrics::Known,
@@ -84,21 +136,40 @@ pub(crate) struct Service {
 pub(crate) type Shared = Arc<Service>;
 pub(crate) type Answered = Result<Response, Refused>;
 
+impl Service {
+    pub(crate) fn needs_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    pub(crate) fn took(&self, seconds: f64) {
+        self.latency[bucket(seconds)].fetch_add(1, Ordering::Relaxed);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a time; casts saturate"
+        )]
+        self.latency_sum.fetch_add((seconds * 1e9) as u64, Ordering::Relaxed);
+    }
+}
+
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let body = json!({"error": {"code": self.code, "message": self.message}});
-        (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+        let refusal = Refusal { error: Problem { code: self.code, message: self.message } };
+        (status, json_text(serde_json::to_string(&refusal).unwrap_or_default())).into_response()
     }
 }
 
 /// Opens the folder and starts to listen.
 pub async fn serve(options: Options) -> Result<Listening, StoreError> {
-    let Options { listen, data, token, read_token, open, keep_days } = options;
+    let Options { listen, data, token, read_token, open, bandits, keep_days } = options;
     if !listen.ip().is_loopback() && token.is_none() && !open {
         return Err(StoreError(format!(
             "{listen} can be reached from other machines: give a --token, or say --open if everybody may do everything"
         )));
+    }
+    if [&token, &read_token].into_iter().any(|token| token.as_deref() == Some("")) {
+        return Err(StoreError("a token is empty, so that everybody would have it".to_owned()));
     }
     let listener = tokio::net::TcpListener::bind(listen)
         .await
@@ -107,45 +178,38 @@ pub async fn serve(options: Options) -> Result<Listening, StoreError> {
     let engine = tokio::task::spawn_blocking(move || Engine::start(&data, keep_days))
         .await
         .map_err(|error| StoreError(format!("the journal cannot be folded: {error}")))??;
+    for (name, told) in bandits {
+        let failed = |refused: Refused| StoreError(format!("bandit `{name}`: {}", refused.message));
+        check_name(&name).map_err(failed)?;
+        let spec = Spec::from_file_or_model(&told).map_err(failed)?;
+        engine.call(&name, engine::Call::Create(Box::new(spec))).await.map_err(failed)?;
+    }
     let service = Arc::new(Service {
         engine,
+        local: listen.ip().is_loopback() && token.is_none() && !open,
         token,
         read_token,
+        places: Semaphore::new(AT_ONCE),
         latency: Default::default(),
         latency_sum: AtomicU64::new(0),
+        history: History::default(),
         logged_names: Mutex::default(),
         trusts: metrics::Known::default(),
     });
+    tokio::spawn(History::keep(Arc::downgrade(&service)));
     Ok(Listening { address, listener, router: router(service) })
 }
 
 fn router(service: Shared) -> Router {
-    let bandit = put(create).get(show).patch(change);
-    let calls = Router::new()
-        .route("/v1/bandits", get(list))
-        .route("/v1/bandits/{name}", bandit)
-        .route("/v1/bandits/{name}/decisions", post(decide))
-        .route("/v1/bandits/{name}/decisions:batch", post(decide_batch))
-        .route("/v1/bandits/{name}/explain", post(explain))
-        .route("/v1/bandits/{name}/rewards", post(reward))
-        .route("/v1/bandits/{name}/renew", post(renew))
-        .route("/v1/bandits/{name}/report", get(report))
-        .route("/v1/bandits/{name}/snapshot", get(snapshot).put(restore))
-        .route("/v1/bandits/{name}/events", get(export::events))
-        .route("/bandits/{name}/personalizer/v1.0/rank", post(personalizer::rank))
-        .route("/bandits/{name}/personalizer/v1.0/events/{event}/reward", post(personalizer::reward))
-        .route("/bandits/{name}/personalizer/v1.0/events/{event}/activate", post(personalizer::activate))
-        .route("/bandits/{name}/personalizer/v1.0/status", get(personalizer::status))
-        .route("/metrics", get(metrics::metrics))
-        .route_layer(middleware::from_fn_with_state(Arc::clone(&service), allowed));
-    Router::new()
-        .merge(calls)
-        .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(ready))
-        .route("/openapi.json", get(|| async { json_text(include_str!("openapi.json").to_owned()) }))
-        .route("/", get(page))
-        .fallback(any(|| async { Refused::new(404, "unknown_call", "there is no such call") }))
-        .method_not_allowed_fallback(|| async { Refused::new(404, "unknown_call", "there is no such call") })
+    let (guarded, open, document) = routes::calls().finish(service.needs_token());
+    let document: Arc<str> = document.into();
+    let unknown = || async { unknown_call() };
+    guarded
+        .route_layer(middleware::from_fn_with_state(Arc::clone(&service), guard))
+        .merge(open)
+        .layer(axum::Extension(document))
+        .fallback(any(unknown))
+        .method_not_allowed_fallback(unknown)
         .layer(middleware::from_fn(logged))
         .with_state(service)
 }
@@ -163,37 +227,65 @@ async fn logged(request: Request, next: Next) -> Response {
 }
 
 /// Whether calls are accepted.
-async fn ready(State(service): State<Shared>) -> Answered {
+pub(crate) async fn ready(State(service): State<Shared>) -> Answered {
     service.engine.check()?;
     Ok("ready\n".into_response())
 }
 
-async fn page() -> Response {
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:";
-    let headers = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_SECURITY_POLICY, policy),
-        (header::X_FRAME_OPTIONS, "DENY"),
-    ];
-    (headers, include_str!("page.html")).into_response()
+fn unknown_call() -> Refused {
+    Refused::new(404, "unknown_call", "there is no such call")
 }
 
-/// Lets a call through whose token allows it.
-async fn allowed(State(service): State<Shared>, request: Request, next: Next) -> Response {
-    let Some(token) = &service.token else { return next.run(request).await };
+/// Lets a call through whose token allows it, and which no page of another site has made.
+async fn guard(State(service): State<Shared>, request: Request, next: Next) -> Response {
+    if let Err(refused) = allowed(&service, &request).and_then(|()| own(&service, request.headers())) {
+        return refused.into_response();
+    }
+    let Ok(_place) = service.places.try_acquire() else {
+        return Refused::unavailable("too many calls at once; try again").into_response();
+    };
+    let answered = tokio::time::timeout(WORK, next.run(request)).await;
+    answered.unwrap_or_else(|_| Refused::unavailable("this call takes too long").into_response())
+}
+
+fn allowed(service: &Service, request: &Request) -> Result<(), Refused> {
+    let Some(token) = &service.token else { return Ok(()) };
     let headers = request.headers();
-    let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
-    let key = headers.get("ocp-apim-subscription-key").and_then(|value| value.to_str().ok());
-    let given = bearer.or(key).unwrap_or_default();
+    let bearer = text(headers, header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+    let given = bearer.or_else(|| text(headers, "ocp-apim-subscription-key")).unwrap_or_default();
     let is = |token: &str| bool::from(given.as_bytes().ct_eq(token.as_bytes()));
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let reads =
+        matches!(*request.method(), Method::GET | Method::HEAD) || request.uri().path().ends_with("/explain");
     // Both are always compared, so that the time tells nothing.
     let (writes, looks) = (is(token), service.read_token.as_deref().is_some_and(is));
     if writes || reads && looks {
-        return next.run(request).await;
+        return Ok(());
     }
-    Refused::new(401, "unauthorized", "this call needs a token that allows it").into_response()
+    Err(Refused::new(401, "unauthorized", "this call needs a token that allows it"))
+}
+
+fn text(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Refuses what a browser sends for a page of another site. Where nothing but the address protects the service, the name that
+/// was called must be this machine's, because any site may let a name of its own point here.
+fn own(service: &Service, headers: &HeaderMap) -> Result<(), Refused> {
+    let host = text(headers, header::HOST).unwrap_or_default();
+    let other = headers.contains_key(header::ORIGIN)
+        && text(headers, header::ORIGIN).and_then(|origin| origin.split_once("://")).map(|(_, host)| host)
+            != Some(host);
+    if other || service.local && !is_this_machine(host) {
+        return Err(Refused::new(400, "other_origin", "this call comes from a page of another site"));
+    }
+    Ok(())
+}
+
+fn is_this_machine(host: &str) -> bool {
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()));
+    let name = name.map_or(host, |(name, _)| name).trim_matches(['[', ']']);
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 pub(crate) fn check_name(name: &str) -> Result<(), Refused> {
@@ -219,8 +311,7 @@ impl FromRequest<Shared> for Sent {
 
     async fn from_request(request: Request, service: &Shared) -> Result<Self, Refused> {
         let (mut parts, body) = request.into_parts();
-        let kind =
-            parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = text(&parts.headers, header::CONTENT_TYPE).unwrap_or_default();
         if !kind.to_ascii_lowercase().contains("json") {
             return Err(Refused::new(400, "not_json", "the content-type must be application/json"));
         }
@@ -228,23 +319,48 @@ impl FromRequest<Shared> for Sent {
         let bytes = arrived(body, largest).await?;
         let text = String::from_utf8(bytes.into());
         let text = text.map_err(|_| Refused::new(400, "not_json", "the body is not UTF-8"))?;
-        let named = Path::<HashMap<String, String>>::from_request_parts(&mut parts, service).await;
+        let Named { name, event, .. } = Named::from_request_parts(&mut parts, service).await?;
+        Ok(Self { service: Arc::clone(service), name, event, text })
+    }
+}
+
+/// What the path names.
+pub(crate) struct Named {
+    pub(crate) service: Shared,
+    pub(crate) name: String,
+    pub(crate) event: String,
+}
+
+impl FromRequestParts<Shared> for Named {
+    type Rejection = Refused;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Shared) -> Result<Self, Refused> {
+        let named = Path::<HashMap<String, String>>::from_request_parts(parts, service).await;
         let Path(mut named) = named.map_err(|error| Refused::invalid(error.to_string()))?;
+        if named.get("version").is_some_and(|version| !personalizer::VERSIONS.contains(&version.as_str())) {
+            return Err(unknown_call());
+        }
         let mut part = |name: &str| named.remove(name).unwrap_or_default();
-        Ok(Self { service: Arc::clone(service), name: part("name"), event: part("event"), text })
+        Ok(Self { service: Arc::clone(service), name: part("name"), event: part("event") })
     }
 }
 
 /// A whole body of at most so many bytes.
-async fn arrived(body: Body, largest: usize) -> Result<Bytes, Refused> {
-    let read = tokio::time::timeout(PATIENCE, to_bytes(body, largest)).await;
+pub(crate) async fn arrived(body: Body, largest: usize) -> Result<Bytes, Refused> {
+    let patience = PATIENCE + Duration::from_secs(largest as u64 >> 20);
+    let read = tokio::time::timeout(patience, to_bytes(body, largest)).await;
     read.map_err(|_| Refused::new(400, "too_slow", "the body took too long to arrive"))?.map_err(|_| {
         Refused::new(413, "too_large", format!("the body has more than {largest} bytes, or broke off"))
     })
 }
 
-/// Reads JSON; what is no JSON at all is another error than what has the wrong shape.
+/// Reads an object of JSON.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Refused> {
+    parse_list(text).map(|Object(object)| object)
+}
+
+/// Reads JSON; what is no JSON at all is another error than what has the wrong shape.
+pub(crate) fn parse_list<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Refused> {
     serde_json::from_str(text).map_err(|error| match error.classify() {
         serde_json::error::Category::Data => Refused::invalid(error.to_string()),
         _ => Refused::new(400, "not_json", error.to_string()),
@@ -255,202 +371,28 @@ pub(crate) fn json_text(text: String) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-fn answered(status: u16, value: &Value) -> Response {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-    (status, json_text(value.to_string())).into_response()
-}
+#[cfg(test)]
+mod tests {
+    use super::is_this_machine;
 
-async fn create(Sent { service, name, text, .. }: Sent) -> Answered {
-    check_name(&name)?;
-    let spec: Spec = parse(&text)?;
-    match service.engine.call(&name, Call::Create(Box::new(spec))).await? {
-        Answer::Created(new, view) => Ok(answered(if new { 201 } else { 200 }, &shown(*view).await?)),
-        _ => Err(Refused::unavailable("an answer to another call")),
-    }
-}
-
-pub(crate) async fn viewed(service: &Service, name: &str) -> Result<View, Refused> {
-    match service.engine.call(name, Call::View).await? {
-        Answer::View(view) => Ok(*view),
-        _ => Err(Refused::unavailable("an answer to another call")),
-    }
-}
-
-/// A bandit as JSON. What is known of features takes a while, so another thread does it.
-async fn shown(view: View) -> Result<Value, Refused> {
-    let shown = tokio::task::spawn_blocking(move || {
-        let views = view.policy.features().map_err(|error| Refused::unavailable(error.to_string()))?;
-        let named = |(name, view): (&String, &truenorth::FeatureView)| {
-            json!({"name": name, "estimate": view.estimate, "coverage": view.coverage, "drift": view.drift,
-                "stderr": view.stderr, "trust": view.trust})
-        };
-        let counts = view.counts;
-        Ok(json!({
-            "name": view.name,
-            "policy": view.spec.policy.as_deref().unwrap_or("truenorth"),
-            "mode": view.mode.name(),
-            "model": view.model,
-            "warnings": view.warnings,
-            "decisions": counts.decisions,
-            "rewards": counts.rewards,
-            "open": counts.open,
-            "expired": counts.expired,
-            "joined": counts.joined,
-            "conflicts": counts.conflicts,
-            "pooled_share": counts.pooled_share,
-            "mean_reward": counts.mean_reward,
-            "logs_hold": view.policy.logs_hold(),
-            "noise": view.policy.noise(),
-            "level": view.policy.level(),
-            "logged_rows": view.policy.logs().count(),
-            "settings": view.spec,
-            "features": view.names.iter().zip(&views).map(named).collect::<Vec<_>>(),
-        }))
-    });
-    shown.await.map_err(|error| Refused::unavailable(error.to_string()))?
-}
-
-async fn show(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
-    Ok(answered(200, &shown(viewed(&service, &name).await?).await?))
-}
-
-async fn list(State(service): State<Shared>) -> Answered {
-    Ok(answered(200, &json!({"bandits": service.engine.names()})))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Changes {
-    mode: Mode,
-}
-
-async fn change(Sent { service, name, text, .. }: Sent) -> Answered {
-    let Changes { mode } = parse(&text)?;
-    service.engine.call(&name, Call::Mode(mode)).await?;
-    Ok(answered(200, &json!({"mode": mode.name()})))
-}
-
-async fn renew(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
-    service.engine.call(&name, Call::Renew).await?;
-    Ok(answered(200, &json!({"renewed": true})))
-}
-
-impl Service {
-    fn took(&self, since: Instant) {
-        let seconds = since.elapsed().as_secs_f64();
-        let bucket = BUCKETS.iter().position(|end| seconds <= *end).unwrap_or(BUCKETS.len());
-        self.latency[bucket].fetch_add(1, Ordering::Relaxed);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a time; casts saturate"
-        )]
-        self.latency_sum.fetch_add((seconds * 1e9) as u64, Ordering::Relaxed);
-    }
-
-    pub(crate) async fn decided(
-        &self,
-        name: &str,
-        asked: Vec<Asked>,
-    ) -> Result<Vec<Result<crate::api::Decided, Refused>>, Refused> {
-        let since = Instant::now();
-        let answer = self.engine.call(name, Call::Decide(asked)).await?;
-        self.took(since);
-        match answer {
-            Answer::Decided(decided) => Ok(decided),
-            _ => Err(Refused::unavailable("an answer to another call")),
+    #[test]
+    fn only_names_of_this_machine_are_its_own() {
+        for own in
+            ["localhost", "LOCALHOST:8700", "127.0.0.1", "127.0.0.1:80", "127.1.2.3:1", "[::1]", "[::1]:8700"]
+        {
+            assert!(is_this_machine(own), "{own}");
+        }
+        for other in [
+            "",
+            ":",
+            "evil.example",
+            "localhost.evil.example:8700",
+            "127.0.0.1.evil.example",
+            "0.0.0.0",
+            "10.0.0.1:8700",
+            "[::2]:1",
+        ] {
+            assert!(!is_this_machine(other), "{other}");
         }
     }
-
-    pub(crate) async fn paid(
-        &self,
-        name: &str,
-        paid: Vec<Paid>,
-    ) -> Result<Vec<Result<(), Refused>>, Refused> {
-        match self.engine.call(name, Call::Pay(paid)).await? {
-            Answer::Paid(paid) => Ok(paid),
-            _ => Err(Refused::unavailable("an answer to another call")),
-        }
-    }
-}
-
-/// The only one of a list.
-pub(crate) fn only<T>(list: Vec<Result<T, Refused>>) -> Result<T, Refused> {
-    list.into_iter().next().unwrap_or_else(|| Err(Refused::unavailable("no answer")))
-}
-
-async fn decide(Sent { service, name, text, .. }: Sent) -> Answered {
-    let decided = only(service.decided(&name, vec![parse(&text)?]).await?)?;
-    Ok(json_text(serde_json::to_string(&decided).map_err(|error| Refused::unavailable(error.to_string()))?))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Batch {
-    decisions: Vec<Asked>,
-}
-
-fn each<T: serde::Serialize>(done: Vec<Result<T, Refused>>) -> Vec<Value> {
-    let one = |done: Result<T, Refused>| match done {
-        Ok(done) => json!(done),
-        Err(refused) => json!({"error": {"code": refused.code, "message": refused.message}}),
-    };
-    done.into_iter().map(one).collect()
-}
-
-async fn decide_batch(Sent { service, name, text, .. }: Sent) -> Answered {
-    let Batch { decisions } = parse(&text)?;
-    Ok(answered(200, &json!({"decisions": each(service.decided(&name, decisions).await?)})))
-}
-
-async fn explain(Sent { service, name, text, .. }: Sent) -> Answered {
-    match service.engine.call(&name, Call::Explain(parse(&text)?)).await? {
-        Answer::Explained(explained) => Ok(answered(200, &explained)),
-        _ => Err(Refused::unavailable("an answer to another call")),
-    }
-}
-
-async fn reward(Sent { service, name, text, .. }: Sent) -> Answered {
-    if text.trim_start().starts_with('[') {
-        let done = service.paid(&name, parse(&text)?).await?;
-        let done = done.into_iter().map(|done| done.map(|()| json!({"accepted": true}))).collect();
-        return Ok(answered(200, &json!({"rewards": each(done)})));
-    }
-    only(service.paid(&name, vec![parse(&text)?]).await?)?;
-    Ok(answered(200, &json!({"accepted": true})))
-}
-
-async fn report(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
-    let mut shown = shown(viewed(&service, &name).await?).await?;
-    let text = |value: &Value| value.as_f64();
-    let sentence = match (text(&shown["logs_hold"]), shown["logged_rows"].as_u64()) {
-        (_, Some(0) | None) => "There are no logs: all that is known comes from live rewards.".to_owned(),
-        (Some(hold), _) if hold < 0.5 => {
-            format!("The logs are probably of no use here: the probability that they hold is {hold:.2}.")
-        }
-        (Some(hold), _) => {
-            let trusts =
-                shown["features"].as_array().into_iter().flatten().filter_map(|view| text(&view["trust"]));
-            let low = trusts.filter(|trust| *trust < 0.5).count();
-            format!("The logs hold with probability {hold:.2}; {low} of their features count less than half.")
-        }
-        (None, _) => "This policy does not doubt its logs.".to_owned(),
-    };
-    shown["sentence"] = json!(sentence);
-    Ok(answered(200, &shown))
-}
-
-async fn snapshot(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
-    match service.engine.call(&name, Call::Snapshot).await? {
-        Answer::Snapshot(bytes) => {
-            Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
-        }
-        _ => Err(Refused::unavailable("an answer to another call")),
-    }
-}
-
-async fn restore(State(service): State<Shared>, Path(name): Path<String>, content: Body) -> Answered {
-    let bytes = arrived(content, LARGEST_UPLOAD).await?;
-    service.engine.call(&name, Call::Restore(bytes.into())).await?;
-    Ok(answered(200, &json!({"restored": true})))
 }

@@ -3,17 +3,23 @@
 //! What is accepted is in the journal before it is answered, and the state is a fold of the journal: after a crash at any
 //! moment every acknowledged decision and reward is there, once, and the next decisions are what they would have been.
 
+mod answers;
 mod api;
+mod calls;
 mod engine;
 mod export;
+mod history;
 mod hosted;
 mod http;
 mod journal;
 mod line;
 mod metrics;
+mod openapi;
+mod page;
 mod personalizer;
 mod records;
 mod rewards;
+mod routes;
 mod snapshots;
 mod spec;
 mod store;

@@ -10,8 +10,9 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse as _;
 
+use crate::calls::viewed;
 use crate::engine::{Answer, Call};
-use crate::http::{Answered, BUCKETS, Service, Shared, viewed};
+use crate::http::{Answered, BUCKETS, Service, Shared};
 use crate::line::lock;
 
 /// Bandits that have series of their own; those whose features have, and how many of these each.

@@ -1,21 +1,29 @@
 //! The calls of the retired Personalizer service, so that its client libraries need another endpoint and nothing else.
 
-use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::api::{Asked, Paid, Refused};
-use crate::engine::{Answer, Call};
-use crate::http::{Answered, Sent, Service, Shared, json_text, only, parse, viewed};
+use crate::answers::{Ranked, RankedAction, Status};
+use crate::api::{Asked, Object, Paid, Refused, example};
+use crate::calls::{answered, only, viewed};
+use crate::engine::Call;
+use crate::http::{Answered, Named, Sent, Service, parse};
 
-#[derive(Deserialize)]
+/// The versions of its calls, which are alike: clients for Python and .NET speak the first, those for JavaScript the last.
+pub(crate) const VERSIONS: [&str; 4] = ["v1.0", "v1.1-preview.1", "v1.1-preview.2", "v1.1-preview.3"];
+
+/// What is to be ranked.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Rank {
+#[schemars(example = example::rank())]
+pub(crate) struct Rank {
     #[serde(default)]
     context_features: Vec<Value>,
-    actions: Vec<RankAction>,
+    #[schemars(with = "Vec<RankAction>")]
+    actions: Vec<Object<RankAction>>,
     #[serde(default)]
     excluded_actions: Vec<String>,
     event_id: Option<String>,
@@ -23,8 +31,9 @@ struct Rank {
     defer_activation: bool,
 }
 
-#[derive(Deserialize)]
-struct RankAction {
+/// An action, whose features are objects.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RankAction {
     id: String,
     #[serde(default)]
     features: Vec<Value>,
@@ -52,8 +61,9 @@ fn merge(into: &mut Value, from: Value) {
 
 pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
     let rank: Rank = parse(&text)?;
+    let actions: Vec<RankAction> = rank.actions.into_iter().map(|Object(action)| action).collect();
     let offered: Vec<&RankAction> =
-        rank.actions.iter().filter(|action| !rank.excluded_actions.contains(&action.id)).collect();
+        actions.iter().filter(|action| !rank.excluded_actions.contains(&action.id)).collect();
     if offered.is_empty() {
         return Err(Refused::invalid("there is no action that is not excluded"));
     }
@@ -62,7 +72,7 @@ pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
         features if logged => json!({"i": {"constant": 1, "id": action.id}, "j": features}),
         features => features,
     };
-    let actions: Vec<Value> =
+    let shown: Vec<Value> =
         offered.iter().map(|action| json!({"id": action.id, "features": features(action)})).collect();
     let context = merged(&rank.context_features);
     let context = if logged { json!({"FromUrl": context}) } else { context };
@@ -72,7 +82,7 @@ pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
     };
     let asked = Asked {
         context: Some(raw(&context)?),
-        actions: raw(&json!(actions))?,
+        actions: raw(&json!(shown))?,
         id: rank.event_id,
         played: None,
         deferred: rank.defer_activation,
@@ -82,22 +92,20 @@ pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
     // The chosen one comes first and the others follow in their order; those that were excluded keep their places.
     let mut order = offered.iter().map(|action| &action.id).filter(|id| **id != decided.action);
     let mut first = Some(&decided.action);
-    let ranking: Vec<Value> = rank
-        .actions
+    let ranking = actions
         .iter()
         .map(|action| {
             if rank.excluded_actions.contains(&action.id) {
-                return json!({"id": action.id, "probability": 0.0});
+                return RankedAction { id: action.id.clone(), probability: 0.0 };
             }
             let probability =
                 if first.is_some() { decided.propensity } else { (1.0 - decided.propensity) / others };
-            let id = first.take().or_else(|| order.next());
-            json!({"id": id, "probability": probability})
+            let id = first.take().or_else(|| order.next()).cloned().unwrap_or_default();
+            RankedAction { id, probability }
         })
         .collect();
-    let answer =
-        json!({"ranking": ranking, "eventId": decided.decision_id, "rewardActionId": decided.action});
-    Ok((StatusCode::CREATED, json_text(answer.to_string())).into_response())
+    let reward_action_id = decided.action.clone();
+    answered(StatusCode::CREATED, &Ranked { ranking, event_id: decided.decision_id, reward_action_id })
 }
 
 /// Whether fields are to be named as Personalizer named them in its logs, because the bandit was made from such logs: its model
@@ -117,8 +125,10 @@ async fn as_logged(service: &Service, name: &str) -> Result<bool, Refused> {
     Ok(logged)
 }
 
-#[derive(Deserialize)]
-struct Reward {
+/// What an event has earned.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "EventReward")]
+pub(crate) struct Reward {
     value: f64,
 }
 
@@ -130,17 +140,12 @@ pub(crate) async fn reward(Sent { service, name, event, text }: Sent) -> Answere
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-pub(crate) async fn activate(
-    State(service): State<Shared>,
-    Path((name, event)): Path<(String, String)>,
-) -> Answered {
+pub(crate) async fn activate(Named { service, name, event }: Named) -> Answered {
     service.engine.call(&name, Call::Activate(event)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-pub(crate) async fn status(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
-    match service.engine.call(&name, Call::View).await? {
-        Answer::View(view) => Ok(json_text(json!({"name": view.name, "mode": view.mode.name()}).to_string())),
-        _ => Err(Refused::unavailable("an answer to another call")),
-    }
+pub(crate) async fn status(Named { service, name, .. }: Named) -> Answered {
+    let view = viewed(&service, &name).await?;
+    answered(StatusCode::OK, &Status { name: view.name, mode: view.mode })
 }

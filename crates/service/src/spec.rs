@@ -1,21 +1,25 @@
 //! What a bandit is made from, as callers say it.
 
 use std::fmt;
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use truenorth::{Certificate, Preset};
+use truenorth_app::audit::{Audited, audit};
 use truenorth_app::bandit::{self, Told};
 use truenorth_bandit::{Bandit, Limits, Parts};
 use truenorth_features::Feature;
 use truenorth_logs::Summary;
 
-use crate::api::Refused;
+use crate::api::{Refused, example};
 
-/// Body of `PUT /v1/bandits/{name}`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// What a bandit is made from: one of `dimension`, `features`, `model` and `summary`, and what is told besides.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(example = example::bandit())]
 pub(crate) struct Spec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) policy: Option<String>,
@@ -67,7 +71,7 @@ pub(crate) struct Spec {
 }
 
 /// How far the logs may have drifted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CertificateSpec {
     matrix: Vec<Vec<f64>>,
@@ -75,7 +79,7 @@ pub(crate) struct CertificateSpec {
 }
 
 /// Who decides, and whether anything is learned.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Mode {
     /// The bandit decides and learns.
@@ -88,7 +92,7 @@ pub(crate) enum Mode {
 }
 
 /// What becomes of several rewards of one decision.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Aggregation {
     /// The first one is learned at once; another one is refused.
@@ -110,21 +114,36 @@ impl Mode {
     fn is_live(&self) -> bool {
         *self == Self::Live
     }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Live => "live",
-            Self::Shadow => "shadow",
-            Self::Frozen => "frozen",
-        }
-    }
 }
 
 fn wrong(message: impl fmt::Display) -> Refused {
     Refused::invalid(message.to_string())
 }
 
+/// A summary from base64.
+fn read_summary(text: &str) -> Result<Summary, Refused> {
+    let bytes = STANDARD.decode(text).map_err(|error| wrong(format!("`summary` is not base64: {error}")))?;
+    Summary::from_bytes(&bytes).map_err(|problem| wrong(format!("`summary`: {problem}")))
+}
+
 impl Spec {
+    /// What the logs cover and are worth, if there are any.
+    pub(crate) fn audit(&self) -> Result<Option<Audited>, Refused> {
+        let Some(summary) = &self.summary else { return Ok(None) };
+        audit(&read_summary(summary)?, None, &truenorth_audit::Options::default()).map(Some).map_err(wrong)
+    }
+
+    /// From the file of a summary, or else a model.
+    pub(crate) fn from_file_or_model(told: &str) -> Result<Self, Refused> {
+        let path = Path::new(told);
+        if !path.is_file() && path.extension().is_none_or(|ending| ending != "tn") {
+            return Ok(Self { model: Some(told.to_owned()), ..Self::default() });
+        }
+        let bytes = std::fs::read(path).map_err(|error| wrong(format!("{told}: {error}")))?;
+        Summary::from_bytes(&bytes).map_err(|problem| wrong(format!("{told}: {problem}")))?;
+        Ok(Self { summary: Some(STANDARD.encode(bytes)), ..Self::default() })
+    }
+
     /// Names of the numbers that an action is a list of, if it is one.
     pub(crate) fn names(&self) -> Option<Vec<String>> {
         let counted = |count: usize| (0..count).map(|i| format!("f{i}")).collect();
@@ -161,14 +180,7 @@ impl Spec {
             return Err(wrong("`default_reward` needs `reward_timeout_s`, after which it is given"));
         }
         let mut parts = match (&self.summary, &self.model, self.names()) {
-            (Some(summary), ..) => {
-                let bytes = STANDARD
-                    .decode(summary)
-                    .map_err(|error| wrong(format!("`summary` is not base64: {error}")))?;
-                let summary =
-                    Summary::from_bytes(&bytes).map_err(|problem| wrong(format!("`summary`: {problem}")))?;
-                bandit::parts(&summary).map_err(wrong)?
-            }
+            (Some(summary), ..) => bandit::parts(&read_summary(summary)?).map_err(wrong)?,
             (_, Some(model), _) => Parts::without_logs(model)?,
             (.., Some(names)) => {
                 let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

@@ -2,16 +2,29 @@
 
 mod audit;
 mod bounds;
+#[cfg(unix)]
+mod browser;
 mod certificates;
 mod compare;
 mod decide;
 mod demo;
 mod experiment_file;
 mod golden;
+#[cfg(unix)]
+mod live;
 mod messages;
+#[cfg(unix)]
+mod page;
 mod reproduce;
 #[cfg(unix)]
+mod security;
+#[cfg(unix)]
 mod serve;
+#[cfg(unix)]
 mod serve_disk;
+#[cfg(unix)]
+mod served;
+#[cfg(unix)]
+mod service_docs;
 mod summarize;
 mod support;

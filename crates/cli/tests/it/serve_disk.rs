@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::serve::{Client, Service, asked, model, truenorth};
+use crate::serve::{asked, model};
+use crate::served::{Client, Service, truenorth};
 use crate::support::{Scratch, text};
 
 fn refused(data: &Path) -> String {

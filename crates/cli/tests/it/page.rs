@@ -1,0 +1,178 @@
+//! The page in a browser: what it shows, to whom, and what it makes of what others wrote.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::browser::Browser;
+use crate::served::Service;
+use crate::support::Scratch;
+
+/// The demonstration's shop, which is open as long as this is held.
+struct Shop {
+    process: Child,
+    address: String,
+}
+
+impl Shop {
+    fn open(folder: &Scratch) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_truenorth"))
+            .args(["demo", "--live", "--listen", "127.0.0.1:0", "--rate", "60", "--out"])
+            .arg(folder.path("shop"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split(' ').find(|word| word.starts_with("http://")).unwrap().to_owned();
+        Self { process, address }
+    }
+}
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// That the page fits its window, and that everything that takes the focus has a name.
+fn check(browser: &mut Browser, width: u32) {
+    let wide = browser.value("document.documentElement.scrollWidth");
+    assert!(wide.as_u64().unwrap() <= u64::from(width), "{wide} in a window of {width}");
+    let tree = browser.tell("Accessibility.getFullAXTree", &json!({}));
+    for node in tree["nodes"].as_array().unwrap() {
+        let focusable = node["properties"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|property| property["name"] == "focusable" && property["value"]["value"] == true);
+        let role = node["role"]["value"].as_str().unwrap_or_default();
+        let named = node["name"]["value"].as_str().is_some_and(|name| !name.trim().is_empty());
+        let needs = focusable && role != "RootWebArea" || matches!(role, "image" | "heading" | "table");
+        assert!(!needs || named || node["ignored"] == true, "{node}");
+    }
+}
+
+#[test]
+fn the_page_moves_with_the_shop_on_any_screen_and_explains_a_decision_to_who_has_no_mouse() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = Scratch::new();
+    let shop = Shop::open(&folder);
+    // Some minutes of the shop in some seconds, so that there is something to see.
+    thread::sleep(Duration::from_secs(4));
+    browser.look(1400, 1000, false);
+    browser.open(&format!("{}/#with-logs", shop.address));
+    browser.wait(
+        "!document.getElementById('bandit').hidden && document.querySelectorAll('#rates path').length === 2",
+    );
+    let paint = "performance.getEntriesByName('first-contentful-paint')[0].startTime";
+    let paint = browser.value(paint).as_f64().unwrap();
+    assert!(paint < 1000.0, "first paint after {paint} ms");
+    println!("first paint after {paint:.0} ms");
+    // Live: the numbers move without anybody doing anything.
+    let decisions = "document.querySelector('#numbers dd').textContent";
+    let before = browser.value(decisions);
+    browser.wait(&format!("{decisions} !== {before}"));
+    browser.wait("document.querySelectorAll('#means path').length === 2");
+    let words = browser.value("document.getElementById('means-says').innerText");
+    assert!(words.as_str().unwrap().contains("predicted by the logs"), "{words}");
+    let rows = browser.value("[...document.querySelectorAll('#features tr')].map(row => row.innerText)");
+    assert!(
+        rows.as_array().unwrap().iter().any(|row| row.as_str().unwrap().contains("item=sunscreen")),
+        "{rows}"
+    );
+    let audit = browser.value("document.getElementById('audit').innerText");
+    assert!(audit.as_str().unwrap().contains("3,000 rows"), "{audit}");
+    // A decision by hand, with keys alone.
+    browser.wait("document.getElementById('asked').value.includes('sunscreen')");
+    browser.value("document.getElementById('asked').focus()");
+    browser.press("Tab", 9, "");
+    assert_eq!(browser.value("document.activeElement.textContent"), "Show");
+    browser.press("Enter", 13, "\r");
+    browser.wait("document.querySelectorAll('#answer table tr').length === 5");
+    let answer = browser.value("document.getElementById('answer').innerText");
+    assert!(
+        answer.as_str().unwrap().contains("would be played")
+            && answer.as_str().unwrap().contains("The policy "),
+        "{answer}"
+    );
+    for (width, height, dark, name) in [
+        (1400, 1000, false, "service"),
+        (1400, 1000, true, "service-dark"),
+        (360, 780, false, "service-phone"),
+        (360, 780, true, "service-phone-dark"),
+    ] {
+        browser.look(width, height, dark);
+        browser.value("dispatchEvent(new Event('resize')), scrollTo(0, 0)");
+        thread::sleep(Duration::from_millis(2500));
+        check(&mut browser, width);
+        browser.picture(name);
+        if width == 1400 && !dark {
+            browser.value("document.getElementById('features-title').scrollIntoView()");
+            browser.picture("service-features");
+        }
+    }
+    let [light, dark] = [false, true].map(|dark| {
+        browser.look(360, 780, dark);
+        browser.value("getComputedStyle(document.body).backgroundColor")
+    });
+    assert_ne!(light, dark);
+    // Nothing comes from elsewhere, and nothing was complained about.
+    let others = browser.value("performance.getEntriesByType('resource').filter(entry => !entry.name.startsWith(location.origin)).length");
+    assert_eq!(others, 0);
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+#[test]
+fn what_others_wrote_is_shown_as_text_and_the_token_stays_in_the_tab() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = Scratch::new();
+    let token = "correct-horse-battery";
+    let service = Service::start(&folder.path("data"), &["--token", token]);
+    let mut client = service.client();
+    client.token = Some(token.to_owned());
+    let evil = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>";
+    assert_eq!(client.call("PUT", "/v1/bandits/news", &json!({"model": "item + `<b>x</b>`"})).0, 201);
+    for round in 0..20 {
+        let actions: Vec<Value> =
+            [evil, "b"].iter().map(|item| json!({"id": item, "item": item, "<b>x</b>": round})).collect();
+        let asked = json!({"context": {evil: evil}, "actions": actions, "id": format!("{round}")});
+        assert_eq!(client.call("POST", "/v1/bandits/news/decisions", &asked).0, 200);
+        let paid = json!({"decision_id": format!("{round}"), "reward": 1});
+        assert_eq!(client.call("POST", "/v1/bandits/news/rewards", &paid).0, 200);
+    }
+    browser.look(360, 780, false);
+    let page = format!("http://{}/#%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", service.address);
+    browser.open(&page);
+    // Without a token nothing is asked of the service, and nothing is shown.
+    browser.wait("!document.getElementById('access').hidden");
+    assert_eq!(browser.value("document.getElementById('bandit').hidden"), true);
+    browser.value("document.getElementById('token').focus()");
+    browser.write(token);
+    browser.press("Enter", 13, "\r");
+    browser.wait("document.querySelectorAll('#features tr').length >= 2");
+    browser.wait("document.getElementById('asked').value.includes('onerror')");
+    browser.value("document.querySelector('#try button').click()");
+    browser.wait("document.querySelectorAll('#answer table tr').length === 3");
+    let text = browser.value("document.body.innerText");
+    assert!(text.as_str().unwrap().contains("<img src=x onerror"), "{text}");
+    assert_eq!(browser.value("document.title"), "truenorth");
+    assert_eq!(browser.value("document.querySelectorAll('main img, main script, main b').length"), 0);
+    check(&mut browser, 360);
+    assert_eq!(browser.value("document.cookie + JSON.stringify(localStorage)"), "{}");
+    assert_eq!(browser.value(&format!("document.documentElement.outerHTML.includes('{token}')")), false);
+    // Even if markup got in, no script of it would run.
+    browser.value("document.body.insertAdjacentHTML('beforeend', '<img src=\"data:,\" onerror=\"document.title=1\">'), true");
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(browser.value("document.title"), "truenorth");
+    let complaints: Vec<&String> = browser
+        .complaints
+        .iter()
+        .filter(|complaint| !complaint.contains("Content Security Policy"))
+        .collect();
+    assert!(complaints.is_empty(), "{complaints:?}");
+}

@@ -1,0 +1,340 @@
+//! What calls answer; the document for programs is made from these types.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use truenorth::{ActionInterval, BranchInterval, Explanation, FeatureView};
+
+use crate::api::{Asked, Decided, Problem, Refusal, Refused};
+use crate::spec::{Mode, Spec};
+
+/// Names of all bandits.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Names {
+    pub(crate) bandits: Vec<String>,
+}
+
+/// A bandit: what it is, has done and has learned.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Bandit")]
+pub(crate) struct Shown {
+    pub(crate) name: String,
+    pub(crate) policy: String,
+    pub(crate) mode: Mode,
+    /// Which features there are.
+    pub(crate) model: String,
+    /// A sentence for each term of the model that cannot change a choice.
+    pub(crate) warnings: Vec<String>,
+    pub(crate) decisions: u64,
+    /// Rewards that were learned.
+    pub(crate) rewards: u64,
+    /// Rows of others that were learned.
+    pub(crate) rows: u64,
+    /// Decisions that wait for their rewards.
+    pub(crate) open: usize,
+    /// Decisions that have waited too long.
+    pub(crate) expired: u64,
+    /// Features that joined beside those of the logs.
+    pub(crate) joined: usize,
+    /// Intervals of logs and live data that contradict each other.
+    pub(crate) conflicts: u64,
+    /// Share of the decisions in which the logs set the upper end of the chosen action's interval.
+    pub(crate) pooled_share: f64,
+    pub(crate) mean_reward: Option<f64>,
+    /// Probability that the logs hold but for a drift in some directions.
+    pub(crate) logs_hold: Option<f64>,
+    /// Standard deviation of a reward around its mean.
+    pub(crate) noise: f64,
+    /// Add it to a mean to predict a reward.
+    pub(crate) level: f64,
+    pub(crate) logged_rows: u64,
+    /// What it was made from, but for the summary.
+    pub(crate) settings: Spec,
+    pub(crate) features: Vec<Feature>,
+}
+
+/// What has been learned about a feature.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Feature {
+    pub(crate) name: String,
+    /// Estimated live coefficient.
+    pub(crate) estimate: f64,
+    /// What the logs know: rows of this feature alone, of size 1, that would tell as much.
+    pub(crate) coverage: f64,
+    /// Live coefficient minus logged one.
+    pub(crate) drift: Option<f64>,
+    /// Standard deviation of that.
+    pub(crate) stderr: Option<f64>,
+    /// How much the logs count here, from 0 to 1.
+    pub(crate) trust: f64,
+}
+
+impl Feature {
+    pub(crate) fn new(name: String, view: &FeatureView) -> Self {
+        let FeatureView { estimate, coverage, drift, stderr, trust, .. } = *view;
+        Self { name, estimate, coverage, drift, stderr, trust }
+    }
+}
+
+/// A bandit, and what that means in words.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Report {
+    #[serde(flatten)]
+    shown: Shown,
+    /// Whether the logs are of use.
+    sentence: String,
+    /// What conflicts mean, if there are any.
+    conflicts_sentence: Option<String>,
+}
+
+impl Report {
+    pub(crate) fn new(shown: Shown) -> Self {
+        let sentence = match (shown.logs_hold, shown.logged_rows) {
+            (_, 0) => "There are no logs: all that is known comes from live rewards.".to_owned(),
+            (Some(hold), _) if hold < 0.5 => {
+                format!("The logs are probably of no use here: the probability that they hold is {hold:.2}.")
+            }
+            (Some(hold), _) => {
+                let low = shown.features.iter().filter(|feature| feature.trust < 0.5).count();
+                let all = shown.features.len();
+                format!(
+                    "The logs hold with probability {hold:.2}; {low} of {all} features count less than half."
+                )
+            }
+            (None, _) => "This policy does not doubt its logs.".to_owned(),
+        };
+        let conflicts_sentence = (shown.conflicts > 0).then(|| {
+            let (conflicts, times) = (shown.conflicts, if shown.conflicts == 1 { "time" } else { "times" });
+            format!(
+                "{conflicts} {times} what the logs say of an action and what live data says of it could not both be true. \
+                 Live data decided there. If it goes on, the certificate, the noise or the norm bound is wrong."
+            )
+        });
+        Self { shown, sentence, conflicts_sentence }
+    }
+}
+
+/// What a bandit does now.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Changed {
+    pub(crate) mode: Mode,
+}
+
+/// A new season has begun.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Renewed {
+    pub(crate) renewed: bool,
+}
+
+/// A state was put in place.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Restored {
+    pub(crate) restored: bool,
+}
+
+/// A reward was accepted, now or before.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Accepted {
+    pub(crate) accepted: bool,
+}
+
+/// One of several: done, or refused.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Each<T> {
+    Done(T),
+    Refused(Refusal),
+}
+
+impl<T> From<Result<T, Refused>> for Each<T> {
+    fn from(done: Result<T, Refused>) -> Self {
+        match done {
+            Ok(done) => Self::Done(done),
+            Err(Refused { code, message, .. }) => Self::Refused(Refusal { error: Problem { code, message } }),
+        }
+    }
+}
+
+/// Several decisions, in their order.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct BatchAnswer {
+    pub(crate) decisions: Vec<Each<Decided>>,
+}
+
+/// Several rewards, in their order.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Paids {
+    pub(crate) rewards: Vec<Each<Accepted>>,
+}
+
+/// What one reward, or several, are answered.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "a shape for the document")]
+pub(crate) enum PaidAnswer {
+    One(Accepted),
+    Several(Paids),
+}
+
+/// Every action's interval, and what would be played. Nothing was decided.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Explained {
+    /// What would be played.
+    pub(crate) action: String,
+    /// Why, in words.
+    pub(crate) why: String,
+    /// Add it to a mean to predict a reward.
+    pub(crate) level: f64,
+    pub(crate) actions: Vec<ExplainedAction>,
+    /// All that was looked at, as a table for people.
+    pub(crate) explanation: String,
+    /// The same for programs: `round`, `action` and `layers`.
+    pub(crate) story: serde_json::Value,
+}
+
+/// An action's interval.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ExplainedAction {
+    pub(crate) id: String,
+    pub(crate) mean: f64,
+    pub(crate) lcb: f64,
+    pub(crate) ucb: f64,
+    /// What actions are ranked by.
+    pub(crate) index: f64,
+    /// Who set the upper end: `online`, `pooled`, `warm` or `offline`.
+    pub(crate) branch: &'static str,
+    /// Whether logs and live data contradict each other here.
+    pub(crate) conflict: bool,
+    /// Live data alone.
+    pub(crate) online: Option<Part>,
+    /// Logs and live data.
+    pub(crate) informed: Option<Part>,
+}
+
+/// One side of an interval: `mean` plus or minus `statistical` and `bias`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Part {
+    mean: f64,
+    statistical: f64,
+    bias: f64,
+}
+
+impl From<BranchInterval> for Part {
+    fn from(BranchInterval { mean, statistical, bias, .. }: BranchInterval) -> Self {
+        Self { mean, statistical, bias }
+    }
+}
+
+impl ExplainedAction {
+    pub(crate) fn new(id: String, interval: &ActionInterval) -> Self {
+        Self {
+            id,
+            mean: interval.mean(),
+            lcb: interval.lcb,
+            ucb: interval.ucb,
+            index: interval.index,
+            branch: interval.branch.name(),
+            conflict: interval.conflict,
+            online: interval.online.map(Part::from),
+            informed: interval.informed.map(Part::from),
+        }
+    }
+}
+
+impl Explained {
+    pub(crate) fn new(
+        action: String,
+        level: f64,
+        actions: Vec<ExplainedAction>,
+        explanation: &Explanation,
+    ) -> Self {
+        let rule = explanation.layers.last().map_or("", |layer| &layer.rule);
+        let why = why(&action, &actions, rule);
+        let story = serde_json::to_value(explanation).unwrap_or_default();
+        Self { action, why, level, actions, explanation: explanation.to_string(), story }
+    }
+}
+
+/// Why an action would be played.
+fn why(action: &str, actions: &[ExplainedAction], rule: &str) -> String {
+    let Some(played) = actions.iter().find(|other| other.id == action) else { return String::new() };
+    let best = actions.iter().max_by(|a, b| a.mean.total_cmp(&b.mean)).unwrap_or(played);
+    let reason = if actions.len() == 1 {
+        format!("`{action}` is the only action.")
+    } else if best.id == action || played.mean >= best.mean {
+        format!("No other action has a larger mean than `{action}`.")
+    } else if played.ucb >= best.ucb {
+        format!(
+            "`{}` has a larger mean than `{action}`, but less is known of `{action}`: its interval reaches higher.",
+            best.id
+        )
+    } else {
+        format!("`{}` has a larger mean than `{action}`.", best.id)
+    };
+    let by = match played.branch {
+        "online" => "Live data alone set the upper end of its interval.",
+        _ => "The logs had their say in the upper end of its interval.",
+    };
+    let conflicts = actions.iter().filter(|action| action.conflict).count();
+    let refuted = match conflicts {
+        0 => String::new(),
+        _ => format!(
+            " For {conflicts} of the actions logs and live data contradict each other, so live data counts alone there."
+        ),
+    };
+    format!("{reason} The policy {rule}. {by}{refuted}")
+}
+
+/// What happened over time, since the service was started.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Past {
+    /// Seconds that a point stands for; points become longer as time goes by.
+    pub(crate) step_s: u32,
+    pub(crate) points: Vec<PastPoint>,
+    /// Rewards that came, and their mean, in the time of these points.
+    pub(crate) rewards: u64,
+    pub(crate) mean_reward: Option<f64>,
+    /// What the logs alone predicted of the actions that were played, on average over some of the decisions.
+    pub(crate) predicted: Option<f64>,
+    /// Milliseconds from a call for a decision to its answer: one in two and one in a hundred took longer.
+    pub(crate) p50_ms: Option<f64>,
+    pub(crate) p99_ms: Option<f64>,
+    /// What was asked of late.
+    pub(crate) example: Option<Asked>,
+}
+
+/// A stretch of time.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PastPoint {
+    /// Its beginning, in milliseconds since 1970.
+    pub(crate) time: i64,
+    /// Seconds so far.
+    pub(crate) seconds: u32,
+    pub(crate) decisions: u64,
+    pub(crate) rewards: u64,
+    pub(crate) mean_reward: Option<f64>,
+    pub(crate) predicted: Option<f64>,
+    pub(crate) p99_ms: Option<f64>,
+}
+
+/// A ranking, with the chosen action first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Ranked {
+    pub(crate) ranking: Vec<RankedAction>,
+    pub(crate) event_id: String,
+    pub(crate) reward_action_id: String,
+}
+
+/// An action in its place.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RankedAction {
+    pub(crate) id: String,
+    pub(crate) probability: f64,
+}
+
+/// A bandit as Personalizer's clients ask for it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Status {
+    pub(crate) name: String,
+    pub(crate) mode: Mode,
+}

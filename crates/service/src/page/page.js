@@ -1,0 +1,241 @@
+"use strict";
+// Everything that is shown is put in place as text, never as markup.
+const at = id => document.getElementById(id);
+const make = (tag, text, attributes = {}) => {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
+};
+const shape = (tag, attributes, text) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+};
+const number = value => {
+  if (value === null || value === undefined) return "–";
+  if (value !== 0 && Math.abs(value) < 1e-4) return value.toExponential(1).replaceAll("-", "\u2212");
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
+  return Number(value.toPrecision(3)).toString().replace("-", "\u2212");
+};
+const count = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`;
+
+let token = sessionStorage.getItem("token") || "";
+let current = decodeURIComponent(location.hash.slice(1));
+let example = "";
+let audited = "";
+
+async function call(path, options = {}) {
+  const headers = { ...options.headers };
+  if (token) headers.authorization = "Bearer " + token;
+  const answer = await fetch(path, { ...options, headers });
+  if (answer.status === 401) at("access").hidden = false;
+  const body = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(body.error ? body.error.message : `the service answered with ${answer.status}`);
+  return body;
+}
+const path = what => `v1/bandits/${encodeURIComponent(current)}${what}`;
+
+/// Draws lines over time. A line is a class and a value, or none, for each point.
+function draw(svg, points, lines, fromZero) {
+  const width = svg.clientWidth || 300, height = svg.clientHeight || 150, left = 44, bottom = 18, top = 8;
+  const values = lines.flatMap(line => line.values).filter(value => value !== null && value !== undefined);
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.replaceChildren();
+  if (!values.length) {
+    svg.append(shape("text", { x: width / 2, y: height / 2, "text-anchor": "middle" }, "nothing yet"));
+    return;
+  }
+  let low = Math.min(...values), high = Math.max(...values);
+  if (fromZero) low = Math.min(0, low);
+  if (high - low < 1e-12) { high += Math.abs(high) / 2 || 1; if (!fromZero) low -= Math.abs(low) / 2 || 1; }
+  const x = place => left + (width - left - 6) * (points.length < 2 ? 1 : place / (points.length - 1));
+  const y = value => top + (height - top - bottom) * (high - value) / (high - low);
+  for (const level of [low, (low + high) / 2, high]) {
+    svg.append(shape("line", { class: "grid", x1: left, x2: width - 6, y1: y(level), y2: y(level) }));
+    svg.append(shape("text", { x: left - 6, y: y(level) + 4, "text-anchor": "end" }, number(level)));
+  }
+  const clock = point => new Date(point.time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  svg.append(shape("text", { x: left, y: height - 4 }, clock(points[0])));
+  svg.append(shape("text", { x: width - 6, y: height - 4, "text-anchor": "end" }, clock(points.at(-1))));
+  for (const line of lines) {
+    let steps = "", pen = false;
+    line.values.forEach((value, place) => {
+      if (value === null || value === undefined) { pen = false; return; }
+      steps += `${pen ? "L" : "M"}${x(place).toFixed(1)} ${y(value).toFixed(1)}`;
+      // A point without neighbours is a short stroke.
+      if (!pen) steps += "h.01";
+      pen = true;
+    });
+    svg.append(shape("path", { class: line.kind, d: steps, "stroke-linecap": "round" }));
+  }
+}
+
+function says(id, svg, parts) {
+  const box = at(id), words = [];
+  box.replaceChildren();
+  for (const [kind, text] of parts) {
+    if (kind) box.append(make("span", undefined, { class: kind, "aria-hidden": "true" }));
+    box.append(text + " ");
+    words.push(text);
+  }
+  svg.setAttribute("aria-label", words.join(" "));
+}
+
+function showPast(past) {
+  const points = past.points, each = key => points.map(point => point[key]);
+  const rate = key => points.map(point => point[key] / Math.max(1, point.seconds));
+  draw(at("rates"), points, [{ kind: "one", values: rate("decisions") }, { kind: "two", values: rate("rewards") }], true);
+  draw(at("means"), points, [{ kind: "one", values: each("mean_reward") }, { kind: "two", values: each("predicted") }], false);
+  draw(at("waits"), points, [{ kind: "one", values: each("p99_ms") }], true);
+  const last = key => number(points.length ? points.at(-1)[key] / Math.max(1, points.at(-1).seconds) : null);
+  says("rates-says", at("rates"), [["key", `${last("decisions")} decisions`], ["key dashed", `${last("rewards")} rewards a second now`]]);
+  const compared = past.mean_reward === null || past.predicted === null ? "" : past.mean_reward >= past.predicted
+    ? "No worse than the logs said." : "Less than the logs said.";
+  const predicted = past.predicted === null ? "there are no logs to compare with" : `${number(past.predicted)} predicted by the logs.`;
+  says("means-says", at("means"), [["key", `${number(past.mean_reward)} on average`], [past.predicted === null ? "" : "key dashed", predicted], ["", compared]]);
+  says("waits-says", at("waits"), [["key", past.p50_ms === null ? "no decision yet" : `half within ${number(past.p50_ms)} ms, 99 in 100 within ${number(past.p99_ms)} ms, the disk included`]]);
+  at("since").textContent = points.length ? `Since the service was started or first asked; a point is ${count(past.step_s, "second", "seconds")}.` : "Nothing was asked since the service was started.";
+  // What was really asked is the best example to try.
+  if (past.example && at("asked").value === example) setExample(past.example);
+}
+
+/// An action a line.
+function setExample({ actions, ...rest }) {
+  const first = Object.entries(rest).map(([key, value]) => ` ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`).join("");
+  example = `{\n${first} "actions": [\n  ${actions.map(action => JSON.stringify(action)).join(",\n  ")}\n ]\n}`;
+  at("asked").value = example;
+}
+
+function show(bandit) {
+  at("bandit").hidden = false;
+  at("name").textContent = bandit.name;
+  at("sentence").textContent = bandit.sentence;
+  at("conflicts").hidden = !bandit.conflicts_sentence;
+  at("conflicts").textContent = bandit.conflicts_sentence || "";
+  at("warnings").replaceChildren(...bandit.warnings.map(text => make("li", text)));
+  const facts = [
+    ["decisions", number(bandit.decisions)], ["rewards", number(bandit.rewards)], ["mean reward", number(bandit.mean_reward)],
+    ["waiting for a reward", number(bandit.open)], ["decided with the logs", number(100 * bandit.pooled_share) + " %"],
+    ["conflicts", bandit.conflicts ? number(bandit.conflicts) : "none"], ["mode", bandit.mode], ["policy", bandit.policy],
+  ];
+  at("numbers").replaceChildren(...facts.map(([name, value]) => {
+    const box = make("div");
+    box.append(make("dt", name), make("dd", value));
+    return box;
+  }));
+  const features = [...bandit.features].sort((a, b) => Math.abs(b.estimate) - Math.abs(a.estimate));
+  at("features").replaceChildren(...features.slice(0, 100).map(featureRow));
+  at("more").textContent = (features.length > 100 ? `The 100 largest of ${features.length} features. ` : "") + `Model: ${bandit.model}`;
+  if (!example) {
+    const names = bandit.settings.features, size = bandit.settings.dimension || (names && names.length);
+    const listed = (id, k) => ({ id, features: Array.from({ length: size }, (_, j) => (j + k) % 2) });
+    setExample(size ? { actions: ["a", "b"].map(listed) } : { context: {}, actions: [{ id: "a" }, { id: "b" }] });
+  }
+}
+
+function featureRow(view) {
+  const row = make("tr"), trust = make("td"), percent = `${Math.round(100 * view.trust)} %`;
+  if (view.coverage > 0) trust.append(make("meter", percent, { min: 0, max: 1, value: view.trust, "aria-hidden": "true" }), ` ${percent}`);
+  else trust.append("not in the logs");
+  const clear = view.drift !== null && view.stderr > 0 && Math.abs(view.drift) > 2 * view.stderr;
+  const drift = view.drift === null || view.coverage <= 0 ? "–" : `${number(view.drift)} ± ${number(view.stderr)}${clear ? " moved" : ""}`;
+  row.append(make("td", view.name), trust, make("td", number(view.estimate)), make("td", drift, clear ? { class: "warn" } : {}), make("td", number(view.coverage)));
+  return row;
+}
+
+function showExplained(found) {
+  const shifted = found.actions.map(action => ({ ...action, from: action.lcb + found.level, to: action.ucb + found.level, middle: action.mean + found.level }));
+  const low = Math.min(...shifted.map(action => action.from)), high = Math.max(...shifted.map(action => action.to));
+  const x = value => 4 + 92 * (value - low) / Math.max(1e-12, high - low);
+  const table = make("table", undefined, { "aria-label": "Intervals of the actions" }), head = make("tr");
+  head.append(...["action", "interval", "expected reward", "from", "to", "set by"].map(text => make("th", text, { scope: "col" })));
+  table.append(head, ...shifted.map(action => {
+    const played = action.id === found.action, row = make("tr", undefined, played ? { class: "played" } : {});
+    const cell = make("td"), picture = shape("svg", { viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" });
+    picture.append(shape("path", { class: "one", d: `M${x(action.from)} 6H${x(action.to)}M${x(action.from)} 2V10M${x(action.to)} 2V10` }), shape("rect", { class: "dot", x: x(action.middle) - 1.5, y: 2, width: 3, height: 8 }));
+    cell.append(picture);
+    const by = (action.branch === "online" ? "live data" : "logs and live data") + (action.conflict ? ", in conflict" : "");
+    row.append(make("td", action.id + (played ? " (would be played)" : "")), cell, make("td", number(action.middle)), make("td", number(action.from)), make("td", number(action.to)), make("td", by));
+    return row;
+  }));
+  const box = make("div", undefined, { class: "wide" }), all = make("details");
+  box.append(table);
+  all.append(make("summary", "All that was looked at"), make("pre", found.explanation));
+  at("answer").replaceChildren(make("p", found.why), box, all);
+}
+
+/// What the logs were worth before anything was live; it stays the same, and is asked for once.
+async function showAudit(bandit) {
+  if (audited === bandit.name) return;
+  audited = bandit.name;
+  at("audit").hidden = true;
+  const { model, features, dimension } = bandit.settings;
+  if (model || features || dimension) return;
+  const audit = await call(path("/audit"));
+  at("audit").hidden = false;
+  at("audit").textContent = `Before anything was live: ${audit.verdict.sentence}`;
+}
+
+let timer = 0;
+async function tick() {
+  clearTimeout(timer);
+  const begun = performance.now();
+  if (document.documentElement.dataset.token === "yes" && !token) {
+    at("access").hidden = false;
+    at("state").textContent = "This service asks for a token.";
+    return;
+  }
+  if (!document.hidden) {
+    try {
+      const { bandits } = await call("v1/bandits");
+      at("access").hidden = true;
+      at("choice").hidden = !bandits.length;
+      if (!bandits.length) {
+        at("state").textContent = "There is no bandit yet: PUT one to /v1/bandits/NAME.";
+      } else {
+        if (!bandits.includes(current)) current = bandits[0];
+        const known = [...at("bandits").options].map(option => option.value);
+        if (known.join("\n") !== bandits.join("\n")) at("bandits").replaceChildren(...bandits.map(name => new Option(name, name)));
+        at("bandits").value = current;
+        const [report, past] = await Promise.all([call(path("/report")), call(path("/history"))]);
+        show(report);
+        await showAudit(report);
+        showPast(past);
+        at("state").textContent = "";
+      }
+    } catch (error) {
+      at("state").textContent = error instanceof TypeError ? "The service does not answer." : error.message;
+    }
+  }
+  // What is known of many features takes a while; the page is no load.
+  timer = setTimeout(tick, Math.max(2000, 5 * (performance.now() - begun)));
+}
+
+at("access").addEventListener("submit", event => {
+  event.preventDefault();
+  token = at("token").value;
+  at("token").value = "";
+  sessionStorage.setItem("token", token);
+  tick();
+});
+at("bandits").addEventListener("change", () => {
+  current = at("bandits").value;
+  example = "";
+  at("asked").value = "";
+  at("answer").replaceChildren();
+  location.hash = encodeURIComponent(current);
+  tick();
+});
+at("try").addEventListener("submit", async event => {
+  event.preventDefault();
+  try {
+    const headers = { "content-type": "application/json" };
+    showExplained(await call(path("/explain"), { method: "POST", headers, body: at("asked").value }));
+  } catch (error) {
+    at("answer").replaceChildren(make("p", error.message, { class: "warn" }));
+  }
+});
+document.addEventListener("visibilitychange", () => { if (!document.hidden) tick(); });
+tick();

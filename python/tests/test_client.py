@@ -1,0 +1,190 @@
+"""A bandit behind a service does what a bandit in this process does."""
+
+import json
+import sqlite3
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+from service import binary, serving
+
+import truenorth
+
+ACTIONS = [{"id": "news", "price": 1.5}, {"id": "sport", "price": 0.0}, {"id": "music", "price": 0.5}]
+MODEL = "price + segment:id"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("service") / "data") as address:
+        yield address
+
+
+def logs(tmp_path):
+    rng, lines = np.random.default_rng(1), []
+    for _ in range(400):
+        segment, item = rng.choice(["student", "retired"]), ACTIONS[rng.integers(3)]
+        liked = item["id"] == ("sport" if segment == "student" else "news")
+        lines.append({"context": {"segment": segment}, "actions": ACTIONS, "action": item["id"], "reward": float(liked)})
+    path = tmp_path / "logs.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return truenorth.summarize(path, format="events", model=MODEL)
+
+
+def play(bandit, rounds=60):
+    """Visits with rewards; what was chosen, how sure, and by whom."""
+    made = []
+    for visit in range(rounds):
+        segment = ("student", "retired")[visit % 2]
+        choice = bandit.choose({"segment": segment}, ACTIONS, decision_id=f"visit-{visit}")
+        bandit.learn(choice, float(choice.id == ("sport" if segment == "student" else "news")))
+        made.append((choice.id, choice.index, choice.decision_id, choice.branch, choice.probability))
+    return made
+
+
+def test_it_decides_as_a_bandit_of_its_own_does(address, tmp_path):
+    # A policy without fits, which the service runs on threads of their own.
+    summary = logs(tmp_path)
+    client = truenorth.Client.create(address, "same", summary, "warm-lin-ucb", seed=3)
+    bandit = truenorth.Bandit(summary, "warm-lin-ucb", seed=3)
+    assert play(client) == play(bandit)
+    assert client.counts == bandit.counts and client.model == bandit.model and client.warnings == bandit.warnings
+    assert client.names == bandit.names and client.features == bandit.features
+    ours, theirs = client.intervals({"segment": "student"}, ACTIONS), bandit.intervals({"segment": "student"}, ACTIONS)
+    assert list(ours.branch) == list(theirs.branch)
+    for name in ("mean", "lcb", "ucb", "index", "online_mean", "informed_mean", "informed_bias"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+    story = client.explain({"segment": "student"}, ACTIONS)
+    assert story == bandit.explain({"segment": "student"}, ACTIONS) and "<table>" in story._repr_html_()
+    encoded = [np.asarray(rows.encode({"segment": "student"}, ACTIONS)) for rows in (client, bandit)]
+    np.testing.assert_array_equal(*encoded)
+
+
+def test_all_that_a_bandit_takes_is_taken(address, tmp_path):
+    summary = tmp_path / "logs.tn"
+    logs(tmp_path).save(summary)
+    client = truenorth.Client.create(address, "forms", summary)
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    context = {"segment": "student"}
+    forms = [
+        (context, ACTIONS),
+        (json.dumps(context), json.dumps(ACTIONS)),
+        ({"context": context, "actions": ACTIONS},),
+        (pandas.Series(context), pandas.DataFrame(ACTIONS)),
+        (polars.DataFrame([context]), polars.DataFrame(ACTIONS)),
+        ({"segment": np.str_("student")}, [{**action, "price": np.float64(action["price"])} for action in ACTIONS]),
+    ]
+    first = client.intervals(*forms[0])
+    for form in forms[1:]:
+        np.testing.assert_array_equal(client.intervals(*form).ucb, first.ucb)
+    client.learn(client.choose(context, ACTIONS), np.float64(1))
+    assert client.counts.rewards == 1
+    # What is not a number is missing, as everywhere.
+    with pytest.raises(truenorth.BanditError, match="`price` has no value"):
+        client.choose(context, [{"id": "a", "price": float("nan")}])
+    for wrong in [({"segment": object()}, ACTIONS), (context, 5), (context, None), (None, None)]:
+        with pytest.raises(TypeError):
+            client.choose(*wrong)
+
+
+def test_state_and_events_come_and_go(address, tmp_path):
+    client = truenorth.Client.create(address, "season", MODEL, "oful")
+    play(client, 20)
+    client.save(tmp_path / "state.tn")
+    local = truenorth.Bandit.load(tmp_path / "state.tn")
+    assert local == client.bandit() and local.counts == client.counts
+    events = list(client.events())
+    assert [event["decision_id"] for event in events] == [f"visit-{visit}" for visit in range(20)]
+    assert len(list(client.events(after="visit-14"))) == 5
+    client.export(tmp_path / "season.jsonl")
+    season = truenorth.summarize(tmp_path / "season.jsonl", format="events", model=MODEL)
+    assert season.rows == 20 and season.mean_reward == pytest.approx(client.counts.mean_reward)
+    # The command reads the same.
+    command = [binary(), "summarize", "season.jsonl", "--format", "events", "--model", MODEL, "-o", "season.tn"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert truenorth.Summary.load(tmp_path / "season.tn").rows == 20
+    play_more = client.choose({"segment": "student"}, ACTIONS)
+    client.restore(tmp_path / "state.tn")
+    assert client.counts.decisions == 20 and client.choose({"segment": "student"}, ACTIONS).id == play_more.id
+    client.mode = "frozen"
+    assert client.mode == client.report()["mode"] == "frozen"
+    assert client.history()["step_s"] >= 1
+    truenorth.Client.create(address, "seasons", MODEL).renew()
+
+
+def test_refusals_are_errors_with_their_codes(address):
+    client = truenorth.Client.create(address, "wrong", MODEL)
+    choice = client.choose({"segment": "student"}, ACTIONS, decision_id="one")
+    assert client.choose({"segment": "student"}, ACTIONS, decision_id="one") == choice
+    client.learn(choice, 1.0)
+    client.learn(choice, 1.0)
+    for code, act in [
+        ("already_learned", lambda: client.learn(choice, 0.5)),
+        ("unknown_decision", lambda: client.learn("nobody", 1.0)),
+        ("invalid", lambda: client.choose({}, [])),
+        ("invalid", lambda: client.learn(client.choose({"segment": "student"}, ACTIONS), float("nan"))),
+        ("conflict", lambda: truenorth.Client.create(address, "wrong", "price")),
+        ("invalid", lambda: truenorth.Client.create(address, "a/b", MODEL)),
+        ("unknown_bandit", lambda: truenorth.Client(address, "nobody").counts),
+    ]:
+        with pytest.raises(truenorth.BanditError) as error:
+            act()
+        assert error.value.code == code and str(error.value)
+    with pytest.raises(ConnectionError, match="does not answer"):
+        truenorth.Client("http://127.0.0.1:9", "x", retries=0).counts
+    with pytest.raises(ValueError, match="must be as in"):
+        truenorth.Client("localhost:8700", "x")
+
+
+def test_threads_share_a_client_and_a_token_opens_the_door(tmp_path):
+    with serving(tmp_path / "data", "--token", "correct-horse", "--read-token", "look") as address:
+        with pytest.raises(truenorth.BanditError) as error:
+            truenorth.Client.create(address, "news", MODEL)
+        assert error.value.code == "unauthorized"
+        client = truenorth.Client.create(address, "news", MODEL, token="correct-horse")
+
+        def visit():
+            for _ in range(25):
+                client.learn(client.choose({"segment": "student"}, ACTIONS), 1.0)
+
+        threads = [threading.Thread(target=visit) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert truenorth.Client(address, "news", token="look").counts.rewards == 100
+        with pytest.raises(truenorth.BanditError):
+            truenorth.Client(address, "news", token="look").renew()
+
+
+def test_a_backup_that_was_taken_while_it_runs_is_whole(tmp_path):
+    """As docs/service.md has it, but for the program that copies."""
+    stop, taken = threading.Event(), tmp_path / "restored"
+    taken.mkdir()
+    with serving(tmp_path / "data") as address:
+        client = truenorth.Client.create(address, "news", MODEL, "oful")
+
+        def visit():
+            while not stop.is_set():
+                client.learn(client.choose({"segment": "student"}, ACTIONS), 1.0)
+
+        thread = threading.Thread(target=visit)
+        thread.start()
+        try:
+            while client.counts.rewards < 50:
+                pass
+            before = client.counts
+            source = sqlite3.connect(tmp_path / "data" / "truenorth.db")
+            copy = sqlite3.connect(taken / "truenorth.db")
+            source.backup(copy)
+            source.close()
+            copy.close()
+        finally:
+            stop.set()
+            thread.join()
+    assert subprocess.run([binary(), "verify", str(taken)], check=True, capture_output=True).stdout
+    with serving(taken) as address:
+        restored = truenorth.Client(address, "news")
+        assert restored.counts.rewards >= before.rewards
+        restored.choose({"segment": "student"}, ACTIONS)
