@@ -27,9 +27,6 @@ def map_path_parameters(context, path_parameters):
     right = isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}", name)
     if right and len(name) % 3 and not making:
         path_parameters["name"] = BANDITS[len(name) % 2]
-    # The document's example speaks of a bandit that is there, and is another one.
-    if making and name == "news" and context.operation.path.endswith("{name}"):
-        path_parameters["name"] = "made"
     return path_parameters
 
 

@@ -1,5 +1,6 @@
 //! `truenorth evaluate`: what another policy would have earned.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -140,7 +141,7 @@ fn text(found: &Evaluated) -> String {
         [(found.without_reward, "without an action or a reward"), (found.left_out, "for want of a value")]
     {
         if count > 0 {
-            text += &format!("Left out {}, {what}.\n", many(count, "event"));
+            let _ = writeln!(text, "Left out {}, {what}.", many(count, "event"));
         }
     }
     if !found.trusted {

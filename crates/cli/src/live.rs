@@ -39,14 +39,40 @@ pub(crate) struct Arguments {
     rate: u32,
 }
 
-const ITEMS: [&str; 4] = ["sunscreen", "umbrella", "novel", "board game"];
+const ITEMS: [&str; 12] = [
+    "sunscreen",
+    "novel",
+    "board game",
+    "umbrella",
+    "headphones",
+    "teapot",
+    "football",
+    "puzzle",
+    "scarf",
+    "lamp",
+    "notebook",
+    "kite",
+];
 const MODEL: &str = "0 + item + item:age";
 const BANDITS: [&str; 2] = ["with-logs", "without-logs"];
 
 /// How likely a visitor of some age buys each item.
-fn appeals(age: u32, summer: bool) -> [f64; 4] {
+fn appeals(age: u32, summer: bool) -> [f64; 12] {
     let old = f64::from(age - 18) / 62.0;
-    [if summer { 0.5 } else { 0.04 }, 0.18, 0.08 + 0.4 * old, 0.5 - 0.42 * old]
+    [
+        if summer { 0.6 } else { 0.04 },
+        0.05 + 0.45 * old,
+        0.5 - 0.45 * old,
+        0.25 - 0.1 * old,
+        0.2,
+        0.1 + 0.15 * old,
+        0.3 - 0.25 * old,
+        0.15,
+        0.12,
+        0.1,
+        0.22 - 0.05 * old,
+        0.28 - 0.2 * old,
+    ]
 }
 
 fn event(age: u32) -> Value {
@@ -63,7 +89,7 @@ fn logs(rows: usize) -> String {
         let (age, item) = (dice.random_range(18..=80), dice.random_range(0..ITEMS.len()));
         let mut logged = event(age);
         logged["action"] = json!(ITEMS[item]);
-        logged["probability"] = json!(0.25);
+        logged["probability"] = json!(1.0 / ITEMS.len() as f64);
         logged["reward"] = json!(u8::from(dice.random::<f64>() < appeals(age, true)[item]));
         lines.push_str(&logged.to_string());
         lines.push('\n');

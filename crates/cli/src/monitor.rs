@@ -1,5 +1,6 @@
 //! `truenorth monitor`: whether the live world has moved on since its events began.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -94,7 +95,7 @@ fn text(watched: &Watched) -> String {
         [(watched.without_reward, "without an action or a reward"), (watched.left_out, "for want of a value")]
     {
         if number > 0 {
-            text += &format!("left out {}, {what}\n", many(number, "event"));
+            let _ = writeln!(text, "left out {}, {what}", many(number, "event"));
         }
     }
     text

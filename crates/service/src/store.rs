@@ -14,7 +14,7 @@ const VERSION: i64 = 2;
 pub(crate) const FILE: &str = "truenorth.db";
 const LOCK: &str = "lock";
 /// Records that are read together.
-const TOGETHER: usize = 512;
+const TOGETHER: i64 = 512;
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
@@ -157,8 +157,8 @@ impl Journal for Store {
         )?;
         loop {
             // Handed over when they are read: SQLite cannot tidy up behind a reader who takes his time.
-            let mut records = Vec::with_capacity(TOGETHER);
-            let mut rows = query.query(params![behind, bandit, TOGETHER as i64])?;
+            let mut records = Vec::new();
+            let mut rows = query.query(params![behind, bandit, TOGETHER])?;
             while let Some(row) = rows.next()? {
                 records.push(self.record(row)?);
             }

@@ -221,7 +221,7 @@ fn the_samples_have_the_events_that_their_readme_tells() {
     let (events, others, _) = counts(mixed);
     assert_eq!((events, others.len()), (60, 140));
     assert_eq!(
-        told(obd::open(lines("obd-item_context-men.csv"), None)),
+        told(obd::open(lines("obd-item_context-men.csv"), None, false)),
         ["it: this is a table of items, without a column `click`: it goes beside the log it belongs to"]
     );
 }
@@ -288,9 +288,9 @@ fn damaged_logs_are_read_or_refused_and_never_a_panic() {
         count(0, told_by(vw::open(lines(random.damaged(adf)), true)));
         count(1, told_by(vw::open(lines(random.damaged(cb)), true)));
         count(2, dsjson(lines(random.damaged(json))));
-        count(3, told(obd::open(lines(random.damaged(log)), Some(&items))));
+        count(3, told(obd::open(lines(random.damaged(log)), Some(&items), false)));
         if let Ok(items) = obd::Items::from_lines(lines(random.damaged(table))) {
-            count(4, told(obd::open(lines(log), Some(&items))));
+            count(4, told(obd::open(lines(log), Some(&items), false)));
         }
     }
     // Damage leaves many events whole, so the readers were not stopped at the door.

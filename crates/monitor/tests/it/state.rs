@@ -24,7 +24,8 @@ fn units_of_features_and_rewards_change_nothing() {
     }
     assert!(plain.is_watching());
     assert_eq!(plain.evidence(), scaled.evidence());
-    assert_eq!(plain.feature(1).shift * 0.25 / 1024.0, scaled.feature(1).shift);
+    let (plain, scaled) = (plain.feature(1).shift, scaled.feature(1).shift);
+    assert_eq!((plain * 0.25 / 1024.0).to_bits(), scaled.to_bits());
 }
 
 #[test]

@@ -180,15 +180,21 @@ impl World {
             return;
         }
         for row in actions.chunks_mut(DIMENSION) {
-            row.iter_mut().for_each(|value| *value = normal(dice));
+            for value in &mut *row {
+                *value = normal(dice);
+            }
             match self {
                 Self::Sphere => {
                     let length = row.iter().map(|value| value * value).sum::<f64>().sqrt();
-                    row.iter_mut().for_each(|value| *value /= length);
+                    for value in row {
+                        *value /= length;
+                    }
                 }
                 Self::Correlated => {
                     let common = normal(dice);
-                    row.iter_mut().for_each(|value| *value = (*value + common) / 2f64.sqrt());
+                    for value in row {
+                        *value = (*value + common) / 2f64.sqrt();
+                    }
                 }
                 _ => {}
             }

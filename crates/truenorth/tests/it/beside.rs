@@ -123,11 +123,16 @@ fn a_fit_of_the_season_before_is_refused() {
     let mut policy = policy(&mut world, true, false);
     let features = world.round(5);
     let actions = Actions::new(&features, 4).unwrap();
-    policy.choose(actions).unwrap();
-    let before = policy.begin_fit().unwrap();
+    let due = |policy: &mut Policy| loop {
+        let choice = policy.choose(actions).unwrap();
+        policy.learn(choice.rewarded(actions, 0.5)).unwrap();
+        if let Some(fit) = policy.begin_fit() {
+            break fit;
+        }
+    };
+    let before = due(&mut policy);
     policy.renew().unwrap();
-    policy.choose(actions).unwrap();
-    let now = policy.begin_fit().unwrap();
+    let now = due(&mut policy);
     let error = policy.finish_fit(before.run()).unwrap_err();
     assert_eq!(error.to_string(), "what this fit has found does not go with the fit that is due");
     policy.finish_fit(now.run()).unwrap();
