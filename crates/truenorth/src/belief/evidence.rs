@@ -89,7 +89,8 @@ impl Evidence {
                 break;
             }
         }
-        guess
+        // So that A + ridge is positive definite for whoever goes on with these.
+        Self { variance: guess.variance.max(SMALLEST * trace * guess.scale), ..guess }
     }
 }
 
