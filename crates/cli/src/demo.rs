@@ -144,7 +144,8 @@ fn trust(visits: &[Visit], summary: &Path) -> Result<String, Failure> {
         bandit.learn(&choice.decision_id, reward).map_err(truenorth_app::Error::from)?;
     }
     let series = names.iter().zip(trust).map(|(name, trust)| Series::new(name, rounds.clone(), trust));
-    let panel = CurvesPanel { y_scale: AxisScale::Linear, series: series.collect(), ..CurvesPanel::default() };
+    let panel =
+        CurvesPanel { y_scale: AxisScale::Linear, series: series.collect(), ..CurvesPanel::default() };
     let curves = Curves {
         title: "How much the log still counts".to_owned(),
         x_label: "visitors so far".to_owned(),

@@ -8,8 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub(crate) const ITEMS: [&str; 4] = ["sunscreen", "umbrella", "novel", "game"];
 pub(crate) const CUSTOMERS: [&str; 3] = ["student", "family", "pensioner"];
 /// How likely each kind of customer buys each item at 12 euros, in summer.
-const TASTES: [[f64; 4]; 3] =
-    [[0.55, 0.15, 0.15, 0.40], [0.55, 0.20, 0.10, 0.30], [0.40, 0.25, 0.45, 0.08]];
+const TASTES: [[f64; 4]; 3] = [[0.55, 0.15, 0.15, 0.40], [0.55, 0.20, 0.10, 0.30], [0.40, 0.25, 0.45, 0.08]];
 /// Nobody wants sunscreen in winter; everything else is as it was.
 const SUNSCREEN_IN_WINTER: f64 = 0.05;
 /// What a euro more costs in sales.
