@@ -84,12 +84,16 @@ pub(crate) struct Arguments {
     joining: Option<usize>,
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    input: impl BufRead,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
     let summary = arguments.summary.as_ref().map(Summary::read).transpose()?;
     let mut bandit = begin(arguments, summary.as_ref())?;
     warn(bandit.recipe());
     prepare(arguments, summary.as_ref(), &mut bandit)?;
-    let mut lines = Lines::new(io::stdin().lock());
+    let mut lines = Lines::new(input);
     let mut event = Event::default();
     let (mut since, mut unknown) = (0, bandit.unknown_fields().len());
     while let Some(line) = lines.next().map_err(Failure::Output)? {

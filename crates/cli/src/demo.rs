@@ -1,185 +1,201 @@
-//! `truenorth demo`: the tour for someone who has never heard of this.
+//! `truenorth demo`: a newcomer's way from a log to a live decision. It makes a shop's files, runs the commands that one would
+//! type, and shows each of them with what it prints, so that the next thing to type is the same with one's own file.
 
-use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 
+use serde_json::json;
 use textwrap::{Options, WordSplitter, fill};
-use truenorth::Preset;
-use truenorth_app::experiment;
-use truenorth_report::{Block, Page, Section, Table};
-use truenorth_sim::{Figure, Panel, ParameterLaw, PolicyResult, PolicySpec, World, prepare_run};
+use truenorth_app::bandit::{self, Told};
+use truenorth_bandit::Answer;
+use truenorth_features::Event;
+use truenorth_logs::Summary;
+use truenorth_report::{AxisScale, Block, Curves, CurvesPanel, Page, Palette, Section, Series};
 
-use crate::experiment::watched;
 use crate::failure::Failure;
-use crate::figures::{decisions_svg, regret_svg, write_figure};
-use crate::output::{json, write_whole};
-use crate::table::{number, text};
-use crate::{idea, output};
+use crate::figures::write_figure;
+use crate::output::{make_folder, write_whole};
+use crate::shop::{self, CUSTOMERS, ITEMS, Visit};
 
-const FEATURES: [&str; 5] = ["price", "season", "loyalty", "hour", "device"];
-const LIVE: [f64; 5] = [0.6, -0.4, 0.4, 0.3, 0.2];
-const LOGGED: [f64; 5] = [0.6, 0.5, 0.4, 0.3, 0.2];
-const HORIZON: u64 = 5_000;
-const RUNS: u64 = 20;
-const POLICIES: [(Preset, &str); 6] = [
-    (Preset::OfflineOnly, "plays what the logs recommend, for ever"),
-    (Preset::WarmSupLinUcb, "starts from the logs as if they were live data"),
-    (Preset::SupLinUcb, "layered elimination, ignores the logs"),
-    (Preset::EllipsoidalMinUcb, "the paper's method: the tighter of two intervals"),
-    (Preset::Oful, "optimism on live data, ignores the logs"),
-    (Preset::TrueNorth, "ours: trusts the logs direction by direction"),
-];
+/// Rows of the log, and visitors since.
+const ROWS: usize = 3_000;
+const VISITS: usize = 600;
+/// Visitors between two points of the picture of trust.
+const STEP: usize = 10;
+/// Who is compared: ours, no logs, logs as if they were live, logs alone.
+const POLICIES: &str = "truenorth,lin-ucb,warm-greedy,offline-only";
+/// What the last command is asked.
+const STUDENT: &str = r#"{"context":{"customer":"student"},"actions":[{"id":"sunscreen","price":9},{"id":"game","price":14},{"id":"novel","price":11}]}"#;
 
-pub(crate) fn run(folder: &Path, threads: usize) -> Result<String, Failure> {
-    output::make_folder(folder)?;
-    let figure = figure();
-    let logs = logs_table(&figure.panels[0])?;
-    let figures = std::slice::from_ref(&figure);
-    let played = watched(threads, None, |work| experiment::play(figures, None, work))?;
-    let policies = &played.results.figures[0].panels[0].policies;
-    let regrets = regret_table(policies);
+/// A command and what stands around it.
+struct Step {
+    heading: &'static str,
+    before: &'static str,
+    /// As it is typed, and what it prints.
+    command: String,
+    printed: String,
+    after: String,
+}
 
-    let regret = regret_svg(&figure, &played.results.figures[0])?;
-    let decisions = decisions_svg(&figure, &played.shares[0])?.unwrap_or_default();
-    let idea = idea::svg()?;
-    for (name, svg) in [("regret", &regret), ("decisions", &decisions), ("idea", &idea)] {
-        write_figure(folder, name, svg, write_whole)?;
+pub(crate) fn run(folder: &Path) -> Result<String, Failure> {
+    make_folder(folder)?;
+    let visits = shop::visits(VISITS);
+    write_whole(&folder.join("logs.csv"), shop::logs(ROWS).as_bytes())?;
+    write_whole(&folder.join("live.csv"), shop::live(&visits).as_bytes())?;
+    let steps = steps(folder)?;
+    let trust = trust(&visits, &folder.join("logs.tn"))?;
+    write_figure(folder, "trust", &trust, write_whole)?;
+    let page = page(folder, &steps, trust)?.html();
+    write_whole(&folder.join("index.html"), page.as_bytes())?;
+    let mut told = wrapped(START) + "\n";
+    for Step { before, command, printed, after, .. } in &steps {
+        told += &format!("{}\n$ {command}\n{printed}\n", wrapped(before));
+        if !after.is_empty() {
+            told += &(wrapped(after) + "\n");
+        }
     }
-    write_whole(&folder.join("results.json"), json(&played.results)?.as_bytes())?;
-    let story = story(policies);
-    let text = |table: &Table| text(table.header.clone(), table.rows.clone());
-    let mut printed = format!("{}\n\n{}\n{}\n\n{}\n", story[0], text(&logs), story[1], text(&regrets));
-    for paragraph in &story[2..] {
-        let _ = writeln!(printed, "{paragraph}\n");
-    }
-    let path = folder.join("index.html");
-    let _ = writeln!(printed, "The page with all pictures: {}", path.display());
-    let _ = writeln!(printed, "Next: truenorth reproduce main --runs 10   (the paper's first figure)");
-    write_whole(&path, page(story, logs, regrets, [idea, regret, decisions]).html().as_bytes())?;
-    Ok(wrapped(&printed))
+    let shown = folder.join("index.html");
+    told += &format!("{}The story with pictures: {}\n\n{}", wrapped(END), shown.display(), next(folder));
+    Ok(told)
 }
 
-fn figure() -> Figure {
-    let panel = Panel {
-        name: "the logs are wrong about the season".to_owned(),
-        world: World {
-            parameters: ParameterLaw::Given { live: LIVE.to_vec(), logged: LOGGED.to_vec() },
-            noise: 0.2,
-            ..World::default()
-        },
-        policies: POLICIES.map(|(preset, _)| PolicySpec::preset(preset)).to_vec(),
-        horizon: HORIZON,
-        runs: RUNS,
-        ..Panel::default()
-    };
-    let title = "Reward lost against the best choice, summed over the rounds".to_owned();
-    Figure { name: "regret".to_owned(), title, panels: vec![panel] }
-}
+const START: &str = "A shop showed each visitor of last summer one of four items, sunscreen more often than the rest, and \
+     logged what was bought. Now it is winter. The log is right about most things and wrong about one; nobody has said \
+     which.";
+const END: &str = "Every live reward tells how well the log predicts it, and feature by feature the log counts as far as \
+     rewards bear it out. That is all that the default policy does, and it has to be told nothing.";
 
-/// What the logs of the first run say about each feature, next to the truth.
-fn logs_table(panel: &Panel) -> Result<Table, Failure> {
-    let (live, policies) = prepare_run(panel, 0)?;
-    let features = FEATURES.iter().zip(policies[0].offline().estimate()).zip(live);
-    let row = |((feature, estimate), truth): ((&&str, &f64), f64)| {
-        let verdict = if (truth - estimate).abs() > 0.1 { "wrong" } else { "still true" };
-        vec![(*feature).to_owned(), format!("{estimate:.2}"), format!("{truth:.2}"), verdict.to_owned()]
-    };
-    Ok(Table {
-        caption: "What the logs say, and what is true now".to_owned(),
-        header: ["feature", "logs say", "live truth", "drift"].map(str::to_owned).to_vec(),
-        rows: features.map(row).collect(),
-    })
-}
-
-fn regret_table(policies: &[PolicyResult]) -> Table {
-    let mut sorted: Vec<_> = policies.iter().zip(POLICIES).collect();
-    sorted.sort_by(|(a, _), (b, _)| a.final_regret.mean.total_cmp(&b.final_regret.mean));
-    let row = |(policy, (_, does)): (&PolicyResult, (Preset, &str))| {
-        vec![policy.name.clone(), number(policy.final_regret.mean), does.to_owned()]
-    };
-    Table {
-        caption: "Regret after the last round".to_owned(),
-        header: ["policy", "regret", "what it does"].map(str::to_owned).to_vec(),
-        rows: sorted.into_iter().map(row).collect(),
-    }
-}
-
-/// What was found, in plain words.
-fn story(policies: &[PolicyResult]) -> [String; 5] {
-    let regrets: Vec<String> = policies.iter().map(|policy| number(policy.final_regret.mean)).collect();
-    let [offline, warm, layered, paper, live, ours] = regrets.as_slice() else {
-        unreachable!("six policies played")
-    };
-    let rounds = number(HORIZON as f64);
-    [
-        "A shop has 2,000 logged decisions from last summer. Now it is winter, and it has to choose live, \
-         one of five offers a round. The logs are still right about four features and wrong about one:"
-            .to_owned(),
-        format!(
-            "Six policies played {rounds} live rounds, {RUNS} times, all with the same customers and the same \
-             luck. Regret is the reward lost against always knowing the best offer; smaller is better:"
-        ),
-        format!(
-            "Trusting the logs blindly loses {offline} and keeps losing. Mixing them in as if they were live loses \
-             {warm}. Ignoring them and learning from scratch loses {live}. Believing them where they still point \
-             true, and live data elsewhere, loses {ours}."
-        ),
-        format!(
-            "The paper's layered method is safe but slow: it loses {paper}, and its layers without any logs \
-             {layered}. RESULTS.md says where it pays and where it does not."
-        ),
-        "How does truenorth know what to trust? Nobody tells it. Each live reward says how well the logs \
-         predict it, and feature by feature they count as far as the rewards bear them out. The paper's method \
-         has to be told: a certificate says how far each direction may have drifted."
-            .to_owned(),
+/// Runs the commands.
+fn steps(folder: &Path) -> Result<Vec<Step>, Failure> {
+    let at = |name: &str| folder.join(name).display().to_string();
+    let (logs, live, summary) = (at("logs.csv"), at("live.csv"), at("logs.tn"));
+    let summarize = vec!["summarize", &logs, "--action", "item,price", "--reward", "bought", "-o", &summary];
+    let report = at("audit.html");
+    let audit = vec!["audit", &summary, "--pilot", &live, "--out", &report];
+    let shown = folder.display().to_string();
+    let compare = [
+        vec!["compare", "--offline", &summary, "--online", &live, "--reward", "bought", "--round", "round"],
+        vec!["--policies", POLICIES, "--seeds", "16", "--out", &shown],
     ]
+    .concat();
+    let decide = vec!["decide", &summary, "--learn", &live];
+    let step = |heading, before, words: Vec<&str>, input: &str, after: String| {
+        let command = format!("truenorth {}", words.join(" "));
+        let command = if input.is_empty() { command } else { format!("echo '{input}' | {command}") };
+        let printed = crate::printed(&words, input)?;
+        Ok::<_, Failure>(Step { heading, before, command, printed, after })
+    };
+    Ok(vec![
+        step(
+            "The log",
+            "Three thousand rows in a file: who came, which item was shown at which price, whether it was bought. This sums \
+             them up, with features made from the columns:",
+            summarize,
+            "",
+            String::new(),
+        )?,
+        step(
+            "Which of it still holds?",
+            "Six hundred visitors of this winter, who were asked about all four items, tell which features have drifted:",
+            audit,
+            "",
+            "Sunscreen, and what goes with it. The rest of the log is as good as ever.".to_owned(),
+        )?,
+        step(
+            "What is it worth to know that?",
+            "Four ways to choose an item for each of the same visitors: ours, without the log, the log as if it were of \
+             this winter, and the log alone:",
+            compare,
+            "",
+            String::new(),
+        )?,
+        step(
+            "A live decision",
+            "An event goes in as a line of JSON, a decision comes out. First the bandit learns what the visitors did:",
+            decide,
+            STUDENT,
+            "A student is shown the game. From the log alone it would be the sunscreen; leave `--learn` out and see.".to_owned(),
+        )?,
+    ])
 }
 
-fn page(
-    [start, played, lost, paper, trust]: [String; 5],
-    logs: Table,
-    regrets: Table,
-    [idea, regret, decisions]: [String; 3],
-) -> Page {
-    let drawing = |svg: String, caption: &str| Block::Figure { svg, caption: caption.to_owned() };
-    let idea_in_words = "Two coefficients, one picture: the logs alone are sharp but miss the live truth, because \
-         the second coefficient drifted. Widened by the drift that the certificate allows, their region holds the \
-         truth. Live data starts knowing nothing and closes in. What is believed is where both regions meet.";
-    let layers_in_words = "The paper's method works in layers: layer l plays while some interval is wider than 2^-l, \
-         and hands on what is left. Early on, wide intervals are settled in low layers; the logs' branch decides as \
-         long as it is the tighter one.";
-    let sections = [
-        ("The logs", vec![Block::Paragraph(start), Block::Table(logs)]),
-        (
-            "What it costs to trust them",
-            vec![
-                Block::Paragraph(played),
-                drawing(regret, "Lines are means over the runs, bands hold 80 % of them."),
-                Block::Table(regrets),
-                Block::Paragraph(lost),
-                Block::Paragraph(paper),
-            ],
-        ),
-        (
-            "The idea in two dimensions",
-            vec![
-                Block::Paragraph(trust),
-                Block::Paragraph(idea_in_words.to_owned()),
-                drawing(idea, "Regions that hold the live parameter with high probability."),
-            ],
-        ),
-        (
-            "Who decided?",
-            vec![
-                Block::Paragraph(layers_in_words.to_owned()),
-                drawing(decisions, "Share of decisions by layer and by branch."),
-            ],
-        ),
-    ];
-    Page {
-        title: "truenorth: old logs, live decisions".to_owned(),
-        sections: sections.map(|(heading, blocks)| Section { heading: heading.to_owned(), blocks }).to_vec(),
+/// How trust in what the log says of each item moved, while a bandit chose for the visitors.
+fn trust(visits: &[Visit], summary: &Path) -> Result<String, Failure> {
+    let mut bandit = bandit::new(bandit::parts(&Summary::read(summary)?)?, Told::default())?;
+    let names: Vec<String> = ITEMS.iter().map(|item| format!("item={item}")).collect();
+    let (mut rounds, mut trust) = (Vec::new(), vec![Vec::new(); names.len()]);
+    let mut event = Event::default();
+    for (round, visit) in visits.iter().enumerate() {
+        if round % STEP == 0 {
+            let features = bandit.features().map_err(truenorth_app::Error::from)?;
+            rounds.push(round as f64);
+            for (name, trust) in names.iter().zip(&mut trust) {
+                let known = features.iter().find(|feature| feature.name == *name);
+                trust.push(known.map_or(0.0, |feature| 100.0 * feature.view.trust));
+            }
+        }
+        let priced = |(item, price): (&&str, &f64)| json!({"id": item, "price": price});
+        let actions: Vec<_> = ITEMS.iter().zip(&visit.prices).map(priced).collect();
+        let asked = json!({"context": {"customer": CUSTOMERS[visit.customer]}, "actions": actions});
+        event.read_json(&asked.to_string()).map_err(truenorth_app::Error::Model)?;
+        let answer = bandit.answer(&event).map_err(truenorth_app::Error::from)?;
+        let Answer::Decided(choice) = answer else { unreachable!("it had neither action nor reward") };
+        let reward = f64::from(u8::from(visit.bought[choice.index]));
+        bandit.learn(&choice.decision_id, reward).map_err(truenorth_app::Error::from)?;
     }
+    let series = names.iter().zip(trust).map(|(name, trust)| Series::new(name, rounds.clone(), trust));
+    let panel =
+        CurvesPanel { y_scale: AxisScale::Linear, series: series.collect(), ..CurvesPanel::default() };
+    let curves = Curves {
+        title: "How much the log still counts".to_owned(),
+        x_label: "visitors so far".to_owned(),
+        y_label: "trust, in percent".to_owned(),
+        palette: Palette::new(names),
+        panels: vec![panel],
+        ..Curves::default()
+    };
+    curves.svg().map_err(Failure::drawing("trust"))
+}
+
+fn page(folder: &Path, steps: &[Step], trust: String) -> Result<Page, Failure> {
+    let drawn = |name: &str| {
+        let path = folder.join(format!("{name}.svg"));
+        fs::read_to_string(&path).map_err(truenorth_app::Error::file(&path))
+    };
+    let figure = |svg: String, caption: &str| Block::Figure { svg, caption: caption.to_owned() };
+    let paragraph = |text: &str| Block::Paragraph(text.to_owned());
+    let mut sections = vec![Section { heading: String::new(), blocks: vec![paragraph(START)] }];
+    for Step { heading, before, command, printed, after } in steps {
+        let mut blocks = vec![paragraph(before), Block::Code(format!("$ {command}\n{printed}"))];
+        if !after.is_empty() {
+            blocks.push(paragraph(after));
+        }
+        sections.push(Section { heading: (*heading).to_owned(), blocks });
+    }
+    sections[2].blocks.push(paragraph("The whole report is audit.html, beside this page."));
+    sections[3].blocks.extend([
+        figure(drawn("compare")?, "What was earned beyond a random choice, visitor by visitor."),
+        paragraph(
+            "How does it know what to trust? At first it shows sunscreen, as the log has it. Nobody buys, and trust in \
+             what the log says of sunscreen falls, while that in the other items stays:",
+        ),
+        figure(trust, "Trust in the logged coefficient of each item, while visitors come."),
+        figure(drawn("learned")?, "What was known of each feature in the end."),
+    ]);
+    sections.push(Section {
+        heading: "Your own logs".to_owned(),
+        blocks: vec![paragraph(END), Block::Code(next(folder))],
+    });
+    Ok(Page { title: "truenorth: from an old log to a live decision".to_owned(), sections })
+}
+
+/// What to type next.
+fn next(folder: &Path) -> String {
+    format!(
+        "Next, with your own file:\n  truenorth summarize YOUR.csv --action ITEM,PRICE --reward REWARD -o logs.tn\n\
+         or the shop with a service and a page that moves:\n  truenorth demo --live --out {}\n",
+        folder.display()
+    )
 }
 
 /// Breaks long lines at 96 characters; tables are shorter.

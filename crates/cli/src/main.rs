@@ -22,6 +22,7 @@ mod problem;
 mod replay;
 mod reproduce;
 mod serve;
+mod shop;
 mod summarize;
 mod table;
 
@@ -43,7 +44,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// A tour: biased logs made on the spot, played by several policies, explained in words and pictures
+    /// A tour: a shop's old log and this winter's visitors, from the files to a live decision, command by command
     ///
     /// With `--live`: the service with a simulated shop that calls it, and a page to watch.
     #[command(
@@ -53,9 +54,6 @@ enum Command {
         /// Folder for the page and the pictures
         #[arg(long, value_name = "DIR", default_value = "demo")]
         out: PathBuf,
-        /// Threads; 0 takes all cores
-        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
-        threads: u16,
         #[command(flatten)]
         live: live::Arguments,
     },
@@ -181,7 +179,7 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut output = BufWriter::new(io::stdout().lock());
-    match run(&cli, &mut output).and_then(|()| output.flush().map_err(Failure::Output)) {
+    match run(&cli, io::stdin().lock(), &mut output).and_then(|()| output.flush().map_err(Failure::Output)) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader has seen enough, as in `truenorth replay ... | head`.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -194,14 +192,23 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli, output: &mut impl io::Write) -> Result<(), Failure> {
+/// What a command prints, for the demo, which runs the commands that it shows.
+fn printed(words: &[&str], input: &str) -> Result<String, Failure> {
+    let cli = Cli::try_parse_from(["truenorth"].iter().chain(words))
+        .map_err(|error| Failure::Call(error.to_string()))?;
+    let mut output = Vec::new();
+    run(&cli, input.as_bytes(), &mut output)?;
+    Ok(String::from_utf8_lossy(&output).into_owned())
+}
+
+fn run(cli: &Cli, input: impl io::BufRead, output: &mut impl io::Write) -> Result<(), Failure> {
     let printed = match &cli.command {
         Command::Demo { out, live, .. } if live.live => return live::run(live, out, output),
-        Command::Demo { out, threads, .. } => demo::run(out, usize::from(*threads))?,
+        Command::Demo { out, .. } => demo::run(out)?,
         // Round by round: there may be many.
         Command::Replay { problem } => return replay::run(problem, output),
         Command::Encode(arguments) => return encode::run(arguments, output),
-        Command::Decide(arguments) => return decide::run(arguments, output),
+        Command::Decide(arguments) => return decide::run(arguments, input, output),
         Command::Serve(arguments) => return serve::run(arguments, output),
         Command::Verify { folder } => serve::verify(folder)?,
         Command::Reproduce(arguments) => reproduce::run(arguments)?,

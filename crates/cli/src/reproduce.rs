@@ -10,8 +10,8 @@ use truenorth_sim::{CertificateKind, Figure, NormBound};
 
 use crate::experiment::watched;
 use crate::failure::Failure;
-use crate::output::json;
-use crate::{figures, hardness, table};
+use crate::output::{json, write_and_tell};
+use crate::{figures, hardness, idea, table};
 
 /// Which figures: the paper's, or ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -118,7 +118,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         arguments.figure.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
     let figures: Vec<Figure> =
         experiment::studies(&name)?.into_iter().map(|study| study.figure(&reading)).collect();
-    run_figures(&figures, &arguments.work)
+    let printed = run_figures(&figures, &arguments.work)?;
+    if matches!(arguments.figure, Which::Main | Which::All) {
+        figures::write_figure(&arguments.work.out, "idea", &idea::svg()?, write_and_tell)?;
+    }
+    Ok(printed)
 }
 
 /// Plays figures and writes their files; finished runs are kept until then. What is printed of them.
