@@ -24,7 +24,8 @@ pub(crate) fn usable(audit: &Audit, enough: bool) -> Use {
     let held = mattering.iter().filter(|feature| feature.finding.standing() == Holds).count();
     // Drift that changes no choice leaves the logs useful.
     let misleading = (count(Drifted) == d - untested || worthless) && !small;
-    if audit.rows == 0 || misleading || worse_than_chance(audit) {
+    // Where something holds, a policy that doubts feature by feature still gains by it.
+    if audit.rows == 0 || misleading || held == 0 && worse_than_chance(audit) {
         Use::None
     } else if drifted > 0 || together {
         Use::Some
