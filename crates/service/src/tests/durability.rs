@@ -175,7 +175,12 @@ fn what_is_forgotten_changes_no_state_and_the_rest_is_still_exported() {
     super::until(|| {
         let store = Store::look(&data).unwrap();
         let mut count = 0;
-        store.read(0, None, &mut |_| Ok(count += 1)).unwrap();
+        store
+            .read(0, None, &mut |_| {
+                count += 1;
+                Ok(())
+            })
+            .unwrap();
         count <= 1
     });
     assert!(served.state("news") == state);
