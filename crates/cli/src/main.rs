@@ -125,7 +125,7 @@ enum Command {
     ///
     /// An answered call survives a crash at any moment. docs/service.md has the calls.
     #[command(
-        after_help = "Examples:\n  truenorth serve --data live\n  truenorth serve --data live --bandit news=logs.tn --bandit 'ads=item:(1 + hour)'\n  TRUENORTH_TOKEN=$(openssl rand -hex 16) truenorth serve --listen 0.0.0.0:8700 --data live\n\nThen: curl http://127.0.0.1:8700/v1/bandits/news; the page is at http://127.0.0.1:8700.\nAll calls are in docs/service.md and at /openapi.json."
+        after_help = "Examples:\n  truenorth serve --data live\n  truenorth serve --data live --bandit news=logs.tn --bandit 'ads=item:(1 + hour)'\n  truenorth serve --data live --listen 0.0.0.0:8700 --token SECRET\n\nThen: curl http://127.0.0.1:8700/v1/bandits/news; the page is at http://127.0.0.1:8700.\nAll calls are in docs/service.md and at /openapi.json."
     )]
     Serve(serve::Arguments),
     /// Check the data folder of a service: fold its journal anew and compare

@@ -9,7 +9,7 @@ use crate::support::{Scratch, text};
 fn one_command_opens_a_shop_and_says_where_to_look_and_how_it_went() {
     let folder = Scratch::new();
     let shop = folder.path("shop");
-    let call = ["demo", "--live", "--listen", "127.0.0.1:0", "--rate", "0", "--visitors", "600", "--out"];
+    let call = ["demo", "--live", "--listen", "127.0.0.1:0", "--rate", "250", "--visitors", "600", "--out"];
     let said = truenorth(&[&call[..], &[shop.to_str().unwrap()]].concat());
     assert_eq!((said.code, &*said.stderr), (0, ""), "{}", said.stdout);
     assert!(said.stdout.starts_with("Open http://127.0.0.1:"), "{}", said.stdout);

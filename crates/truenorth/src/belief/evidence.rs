@@ -90,7 +90,7 @@ impl Evidence {
             }
         }
         // So that A + ridge is positive definite for whoever goes on with these.
-        Self { variance: guess.variance.max(SMALLEST * trace * guess.scale), ..guess }
+        Self { scale: guess.scale.min(guess.variance / (SMALLEST * trace)), ..guess }
     }
 }
 
