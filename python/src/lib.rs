@@ -18,9 +18,11 @@ mod explain;
 mod fit;
 mod interrupt;
 mod params;
+mod parts;
 mod policy;
 mod rounds;
 mod rows;
+mod sql;
 mod summary;
 
 use pyo3::prelude::*;
@@ -38,8 +40,10 @@ mod _native {
         draw::{curves_svg, directions_svg, look, svg_to_png},
         experiment::{reproduce, simulate},
         fit::Fit,
+        parts::{Recipe, Survey, merge_summaries, summarize_part, survey_arrow},
         policy::Policy,
         presets,
+        sql::{sql_cuts, sql_summary_query, sql_survey_query},
         summary::{Summary, summarize_arrow, summarize_files, summarize_rows},
     };
 

@@ -15,9 +15,21 @@ from truenorth._decisions import (
 from truenorth._errors import BanditError
 from truenorth._experiments import Comparison, Results, compare, reproduce, simulate
 from truenorth._explanations import ActionInterval, BranchInterval, Explanation, LayerExplanation
-from truenorth._native import Bandit, BanditChoice, Certificate, Choice, Fit, Policy, Summary, __version__, presets
+from truenorth._native import (
+    Bandit,
+    BanditChoice,
+    Certificate,
+    Choice,
+    Fit,
+    Policy,
+    Recipe,
+    Summary,
+    Survey,
+    __version__,
+    presets,
+)
 from truenorth._plot import Picture
-from truenorth._summaries import summarize
+from truenorth._summaries import merge, summarize, survey
 
 __all__ = [
     "ActionInterval",
@@ -43,13 +55,17 @@ __all__ = [
     "Picture",
     "Played",
     "Policy",
+    "Recipe",
     "Results",
     "Summary",
+    "Survey",
     "__version__",
     "audit",
     "compare",
+    "merge",
     "presets",
     "reproduce",
     "simulate",
     "summarize",
+    "survey",
 ]
