@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from conftest import ASKED, assert_equal, table
+from conftest import assert_equal, summarized, table
 
 import truenorth
 
@@ -14,10 +14,12 @@ dask = pytest.importorskip("dask")
 frames = pytest.importorskip("dask.dataframe")
 import truenorth.dask  # noqa: E402
 
+# Dask warns of what is large.
+pytestmark = pytest.mark.filterwarnings("default")
+
 
 def on_dask(df, **asked):
-    with pytest.warns(UserWarning, match="cannot change a choice"):
-        return truenorth.dask.summarize(df, **(ASKED | asked))
+    return summarized(df, truenorth.dask.summarize, **asked)
 
 
 @pytest.mark.parametrize("partitions", [None, 1, 37])
