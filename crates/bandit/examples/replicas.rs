@@ -108,7 +108,11 @@ struct Network {
 }
 
 impl Network {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time in millionths of a round")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a time in millionths of a round"
+    )]
     fn send(&mut self, message: Message, at: f64) {
         self.sent.push(Rc::new(message));
         self.flying.push(Reverse(((at * 1e6) as u64, self.sent.len() - 1)));
@@ -154,10 +158,8 @@ fn run(rounds: u64, delay: f64, seed: u64) -> Result<Run, Box<dyn std::error::Er
         let mut event = Event::default();
         let actions: Vec<String> =
             (0..ACTIONS).map(|item| format!(r#"{{"id":"i{item}","item":"i{item}"}}"#)).collect();
-        event.read_json(&format!(
-            r#"{{"context":{{"user":"u{user}"}},"actions":[{}]}}"#,
-            actions.join(",")
-        ))?;
+        event
+            .read_json(&format!(r#"{{"context":{{"user":"u{user}"}},"actions":[{}]}}"#, actions.join(",")))?;
         event.decision_id = Some(format!("d{round}"));
         let fact = deciding.bandit.decide(&event, None)?;
         behind += (round - deciding.bandit.counts().decisions) as f64;

@@ -11,14 +11,14 @@ const ROWS: usize = 60_000;
 
 fn rows() -> RecordBatch {
     let number = |row: usize, by: usize| ((row * by + row / 7) % 1009) as f64 / 252.0 - 2.0;
-    let optional = |row: usize| (row % 13 != 0).then(|| number(row, 31));
+    let optional = |row: usize| (!row.is_multiple_of(13)).then(|| number(row, 31));
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("x", Arc::new(Float64Array::from_iter_values((0..ROWS).map(|row| number(row, 7919))))),
         // Rounded the same way in every row.
         ("tenth", Arc::new(Float64Array::from_iter_values((0..ROWS).map(|_| 0.1)))),
         ("gap", Arc::new((0..ROWS).map(optional).collect::<Float64Array>())),
         ("item", Arc::new(StringArray::from_iter_values((0..ROWS).map(|row| ["a", "b", "c"][row / 3 % 3])))),
-        ("member", Arc::new(BooleanArray::from_iter((0..ROWS).map(|row| Some(row % 5 == 0))))),
+        ("member", Arc::new((0..ROWS).map(|row| Some(row % 5 == 0)).collect::<BooleanArray>())),
         ("visit", Arc::new(StringArray::from_iter_values((0..ROWS).map(|row| format!("v{row}"))))),
         ("reward", Arc::new(Float64Array::from_iter_values((0..ROWS).map(|row| number(row, 101))))),
     ];
