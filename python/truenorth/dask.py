@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from truenorth import _native
@@ -77,10 +78,8 @@ def _select(df: Any, columns: list[str]) -> Any:
 
 
 def _table(part: Any) -> Any:
-    import pyarrow  # type: ignore[import-untyped, unused-ignore]
-
     # The rows' own labels are no column.
-    return pyarrow.Table.from_pandas(part, preserve_index=False)
+    return import_module("pyarrow").Table.from_pandas(part, preserve_index=False)
 
 
 def _surveyed(part: Any, told: dict[str, Any]) -> Survey:
@@ -100,9 +99,8 @@ def _sum(parts: list[Any]) -> Any:
 
 def _reduced(df: Any, work: Callable[[Any, int], Any]) -> Any:
     """What `work` makes of all parts, merged by a tree, in their order."""
-    import dask  # type: ignore[import-not-found, import-untyped, unused-ignore]
-
-    parts = [dask.delayed(work)(part, place) for place, part in enumerate(df.to_delayed())]
+    delayed = import_module("dask").delayed
+    parts = [delayed(work)(part, place) for place, part in enumerate(df.to_delayed())]
     while len(parts) > 1:
-        parts = [dask.delayed(_sum)(parts[start : start + _FAN]) for start in range(0, len(parts), _FAN)]
+        parts = [delayed(_sum)(parts[start : start + _FAN]) for start in range(0, len(parts), _FAN)]
     return parts[0].compute()

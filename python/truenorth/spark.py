@@ -7,6 +7,7 @@ package must be installed wherever the executors run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from truenorth import _native
@@ -55,8 +56,7 @@ def summarize(
     Summary
         What `truenorth.summarize` gives for the same rows, whatever the partitions are; sums to about 1e-14 of their size.
     """
-    from pyspark.sql.pandas.types import to_arrow_schema
-
+    to_arrow_schema = import_module("pyspark.sql.pandas.types").to_arrow_schema
     told = _told(
         model=model,
         reward=reward,
@@ -93,9 +93,7 @@ def _reduced(df: Any, kind: Any, work: Callable[[Any, int], Any]) -> Any:
     """What `work` makes of all partitions, merged by a tree, in their order; None of no rows."""
 
     def each(batches: Iterator[Any]) -> Iterator[Any]:
-        from pyspark import TaskContext
-
-        part = TaskContext.get().partitionId()
+        part = import_module("pyspark").TaskContext.get().partitionId()
         yield from _row(part, *_tried(batches, lambda reader: work(reader, part)))
 
     def merged(batches: Iterator[Any]) -> Iterator[Any]:
@@ -129,23 +127,22 @@ def _sum(rows: list[dict[str, Any]], kind: Any) -> tuple[Any, str | None]:
 
 def _tried(batches: Iterator[Any], work: Callable[[Any], Any]) -> tuple[Any, str | None]:
     """What `work` makes of the rows, or what it says is wrong with them, which no second try would mend."""
-    import pyarrow
-
     first = next(batches, None)
     if first is None:
         return None, None
-    broken: list[BaseException] = []
+    broken: list[Exception] = []
 
     def all_batches() -> Iterator[Any]:
         try:
             yield first
             yield from batches
-        except BaseException as error:
+        except Exception as error:
             broken.append(error)
             raise
 
     try:
-        return work(pyarrow.RecordBatchReader.from_batches(first.schema, all_batches())), None
+        reader = import_module("pyarrow").RecordBatchReader
+        return work(reader.from_batches(first.schema, all_batches())), None
     except (TypeError, ValueError) as error:
         # Where rows did not arrive, nothing is wrong with them: Spark tries again.
         if broken:
@@ -154,9 +151,8 @@ def _tried(batches: Iterator[Any], work: Callable[[Any], Any]) -> tuple[Any, str
 
 
 def _row(part: int, content: Any, wrong: str | None) -> Iterator[Any]:
-    import pyarrow
-
     if content is not None or wrong is not None:
+        pyarrow: Any = import_module("pyarrow")
         made = None if content is None else content.to_bytes()
         types = [pyarrow.int64(), pyarrow.binary(), pyarrow.string()]
         columns = [pyarrow.array([value], kind) for value, kind in zip([part, made, wrong], types)]
