@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use truenorth::{Branch, Fit, Fitted, Observation, Policy, RidgeStatistic, Row, Settings};
+use truenorth::{Fit, Fitted, Observation, Policy, RidgeStatistic, Row, Settings};
 use truenorth_features::{Encoder, Event, Feature, Joining, Recipe};
 
+use crate::choose::Choice;
 use crate::error::{Error, Result, shown};
-use crate::ledger::{Fate, Found, Ledger, Made, Open};
+use crate::ledger::{Fate, Found, Ledger};
 use crate::parts::{Limits, Parts, check_names};
-use crate::round::{Hash, Round, check_action, is_usable, spread, width};
+use crate::round::{Round, check_action, is_usable, spread, width};
 
 /// How long the id of a decision may be, in bytes.
 const LONGEST_ID: usize = 200;
@@ -18,36 +19,6 @@ const LONGEST_ID: usize = 200;
 const DENSE: usize = 300;
 /// The same for the name of a feature that joins.
 const LONGEST_NAME: usize = 1000;
-
-/// A decision, as it is answered.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Choice {
-    /// Hand this back with the reward.
-    pub decision_id: String,
-    /// The id of the chosen action.
-    pub action: String,
-    /// Its place among the actions of the event, from 0.
-    #[serde(skip)]
-    pub index: usize,
-    /// Probability with which it was chosen: 1 but for policies with a dice.
-    pub probability: f64,
-    /// Its estimated reward, without what all rewards have in common.
-    pub mean: f64,
-    /// Lower end of its interval.
-    pub lcb: f64,
-    /// Upper end of its interval.
-    pub ucb: f64,
-    /// What set that end: live data alone, or the logs as well.
-    pub branch: Branch,
-}
-
-impl Choice {
-    pub(crate) fn new(decision_id: String, made: &Made) -> Self {
-        let Made { action, index, probability, mean, lcb, ucb, branch, .. } = made.clone();
-        Self { decision_id, action, index, probability, mean, lcb, ucb, branch }
-    }
-}
 
 /// What became of an event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -162,53 +133,6 @@ impl Bandit {
         Ok(Answer::Decided(self.choose(event)?))
     }
 
-    /// Chooses an action. A `decision_id` that the event brings is the decision's; the same one again, while it is
-    /// remembered, gives the same answer and decides nothing anew.
-    pub fn choose(&mut self, event: &Event) -> Result<Choice> {
-        if let Some(id) = &event.decision_id {
-            check_id(id)?;
-            if self.ledger.find(id).is_some() {
-                let round = self.look(event, |_, round| Ok(round))?;
-                return self.again(id, round.content);
-            }
-        }
-        self.whole(|bandit| {
-            let round = bandit.round(event)?;
-            let id = event.decision_id.clone().unwrap_or_else(|| bandit.new_id(round.content));
-            let choice = bandit.act(|policy| policy.choose(round.actions(policy)?))?;
-            let made = Made {
-                content: round.content,
-                action: event.id(choice.action).to_owned(),
-                index: choice.action,
-                probability: choice.propensity,
-                mean: choice.mean,
-                lcb: choice.lcb,
-                ucb: choice.ucb,
-                branch: choice.branch,
-            };
-            let answer = Choice::new(id.clone(), &made);
-            let features = round.rows.into_iter().nth(choice.action).unwrap_or_default();
-            bandit.ledger.open(Open { id, decision: choice.decision, made, features });
-            Ok(answer)
-        })
-    }
-
-    /// The answer of a decision that is remembered, if that is what was asked.
-    fn again(&self, id: &str, content: u128) -> Result<Choice> {
-        let made = self.ledger.find(id).and_then(|found| found.made().cloned());
-        match made {
-            Some(made) if made.content == content => Ok(Choice::new(id.to_owned(), &made)),
-            Some(_) => {
-                let message = format!("decision {} was made on another context or other actions", shown(id));
-                Err(Error::new("conflict", message))
-            }
-            None => {
-                let message = format!("{} is the id of a row that was learned, not of a decision", shown(id));
-                Err(Error::new("conflict", message))
-            }
-        }
-    }
-
     /// Learns the reward of a decision, once.
     pub fn learn(&mut self, decision_id: &str, reward: f64) -> Result<()> {
         check_reward(reward)?;
@@ -239,14 +163,14 @@ impl Bandit {
         let taken = event.chosen.map(|action| event.id(action)).or(event.played.as_deref());
         match (id, found) {
             (Some(id), Some(Found::Open(open))) => {
-                if taken.is_none_or(|taken| taken == open.made.action) {
+                if taken.is_none_or(|taken| taken == open.made.taken()) {
                     return self.learn(id, reward);
                 }
                 let Some(action) = event.chosen else {
                     return Err(Error::invalid(format!(
                         "decision {} chose {}; to learn {} instead, the event must list its `actions`",
                         shown(id),
-                        shown(&open.made.action),
+                        shown(open.made.taken()),
                         shown(taken.unwrap_or_default())
                     )));
                 };
@@ -273,6 +197,15 @@ impl Bandit {
                     self.ledger.learned(&id, self.policy.counts().rounds, reward);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Lets an open decision wait for its reward no longer: one that comes later is refused.
+    pub fn expire(&mut self, decision_id: &str) -> Result<()> {
+        match self.ledger.find(decision_id) {
+            Some(Found::Open(_)) => self.ledger.expire(decision_id, self.policy.counts().rounds),
+            found => return Err(not_open(decision_id, found.as_ref())),
         }
         Ok(())
     }
@@ -355,22 +288,8 @@ impl Bandit {
         Ok(self.policy.finish_fit(fitted)?)
     }
 
-    /// An id for the next decision: a hash of seed, round and content, and of how often that was taken already.
-    fn new_id(&self, content: u128) -> String {
-        let (mut hash, round) = (Hash(content), self.policy.counts().rounds + 1);
-        hash.word(self.policy.seed());
-        hash.word(round);
-        loop {
-            let id = format!("{:032x}", hash.0);
-            if self.ledger.find(&id).is_none() {
-                return id;
-            }
-            hash.word(0);
-        }
-    }
-
     /// Does all of something or, if it is refused, nothing.
-    fn whole<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(crate) fn whole<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before = self.encoder.features().len();
         let done = act(self);
         match done {
@@ -381,7 +300,7 @@ impl Bandit {
     }
 
     /// Lets the policy do something, after it has grown by what has joined; if that is refused, it is as it was.
-    fn act<T>(&mut self, act: impl FnOnce(&mut Policy) -> truenorth::Result<T>) -> Result<T> {
+    pub(crate) fn act<T>(&mut self, act: impl FnOnce(&mut Policy) -> truenorth::Result<T>) -> Result<T> {
         match self.grown()? {
             Cow::Borrowed(_) => Ok(act(&mut self.policy)?),
             Cow::Owned(mut grown) => {

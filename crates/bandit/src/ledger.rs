@@ -2,6 +2,7 @@
 //! number and by age, so that rewards which never come take no memory for ever.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use truenorth::{Branch, Decision};
@@ -32,6 +33,17 @@ pub(crate) struct Made {
     pub(crate) lcb: f64,
     pub(crate) ucb: f64,
     pub(crate) branch: Branch,
+    /// What was taken instead, by its place and id.
+    pub(crate) played: Option<(usize, String)>,
+    /// Where it is written down, by a number of whoever keeps a journal.
+    pub(crate) number: u64,
+}
+
+impl Made {
+    /// The action that was taken.
+    pub(crate) fn taken(&self) -> &str {
+        self.played.as_ref().map_or(&self.action, |(_, action)| action)
+    }
 }
 
 /// A decision that waits for its reward.
@@ -40,7 +52,7 @@ pub(crate) struct Open {
     pub(crate) id: String,
     pub(crate) decision: Decision,
     pub(crate) made: Made,
-    /// Features that are not 0, in their order, without the intercept.
+    /// Features of the action that was taken that are not 0, in their order, without the intercept.
     pub(crate) features: Vec<(u32, f64)>,
 }
 
@@ -90,10 +102,10 @@ enum Place {
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger {
     limits: Limits,
-    /// By round.
-    pub(crate) open: BTreeMap<u64, Open>,
+    /// By round. Shared, so that a copy of all is cheap.
+    pub(crate) open: BTreeMap<u64, Arc<Open>>,
     /// In the order in which they were closed.
-    pub(crate) closed: VecDeque<Closed>,
+    pub(crate) closed: VecDeque<Arc<Closed>>,
     /// Closed ones that are forgotten.
     forgotten: u64,
     pub(crate) expired: u64,
@@ -108,8 +120,8 @@ impl Ledger {
 
     pub(crate) fn find(&self, id: &str) -> Option<Found<'_>> {
         match *self.places.get(id)? {
-            Place::Open(round) => self.open.get(&round).map(Found::Open),
-            Place::Closed(number) => self.closed.get(self.index(number)).map(Found::Closed),
+            Place::Open(round) => self.open.get(&round).map(|open| Found::Open(open)),
+            Place::Closed(number) => self.closed.get(self.index(number)).map(|closed| Found::Closed(closed)),
         }
     }
 
@@ -122,16 +134,31 @@ impl Ledger {
     pub(crate) fn open(&mut self, open: Open) {
         let now = open.decision.round;
         self.places.insert(open.id.clone(), Place::Open(now));
-        self.open.insert(now, open);
+        self.open.insert(now, Arc::new(open));
         while let Some(oldest) = self.open.first_entry() {
             if self.limits.keeps(*oldest.key(), now, self.places.len() - self.closed.len()) {
                 break;
             }
-            let Open { id, made, .. } = oldest.remove();
-            self.expired += 1;
-            self.push(Closed { id, at: now, reward: None, made: Some(made) });
+            let oldest = oldest.remove();
+            self.expire_now(oldest, now);
         }
         self.forget(now);
+    }
+
+    /// Lets an open decision wait no longer.
+    pub(crate) fn expire(&mut self, id: &str, now: u64) {
+        if let Some(&Place::Open(round)) = self.places.get(id)
+            && let Some(open) = self.open.remove(&round)
+        {
+            self.expire_now(open, now);
+            self.forget(now);
+        }
+    }
+
+    fn expire_now(&mut self, open: Arc<Open>, now: u64) {
+        let Open { id, made, .. } = Arc::unwrap_or_clone(open);
+        self.expired += 1;
+        self.push(Closed { id, at: now, reward: None, made: Some(made) });
     }
 
     /// Remembers that this id has had its reward.
@@ -140,12 +167,12 @@ impl Ledger {
             Some(&Place::Open(round)) => self.open.remove(&round),
             Some(&Place::Closed(number)) => {
                 let index = self.index(number);
-                self.closed[index].reward = Some(reward);
+                Arc::make_mut(&mut self.closed[index]).reward = Some(reward);
                 return;
             }
             None => None,
         };
-        let made = open.map(|open| open.made);
+        let made = open.map(|open| Arc::unwrap_or_clone(open).made);
         self.push(Closed { id: id.to_owned(), at: now, reward: Some(reward), made });
         self.forget(now);
     }
@@ -153,14 +180,14 @@ impl Ledger {
     fn push(&mut self, closed: Closed) {
         let number = self.forgotten + self.closed.len() as u64;
         self.places.insert(closed.id.clone(), Place::Closed(number));
-        self.closed.push_back(closed);
+        self.closed.push_back(Arc::new(closed));
     }
 
     fn forget(&mut self, now: u64) {
         while self.closed.front().is_some_and(|first| !self.limits.keeps(first.at, now, self.closed.len())) {
             self.forgotten += 1;
-            if let Some(Closed { id, .. }) = self.closed.pop_front() {
-                self.places.remove(&id);
+            if let Some(closed) = self.closed.pop_front() {
+                self.places.remove(&closed.id);
             }
         }
     }
@@ -192,7 +219,7 @@ impl Ledger {
             }
             last = round;
             ledger.places.insert(open.id.clone(), Place::Open(round));
-            ledger.open.insert(round, open);
+            ledger.open.insert(round, Arc::new(open));
         }
         let (open, closed) = (ledger.open.len(), ledger.closed.len());
         if open > limits.open || closed > limits.open {

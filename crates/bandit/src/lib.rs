@@ -20,6 +20,7 @@
 //! [`Bandit::answer`] does what an event asks for; commands, Python and services are thin over it.
 
 mod bandit;
+mod choose;
 mod error;
 mod ledger;
 mod parts;
@@ -27,9 +28,11 @@ mod round;
 mod snapshot;
 mod views;
 
-pub use bandit::{Answer, Bandit, Choice};
+pub use bandit::{Answer, Bandit};
+pub use choose::{Choice, Fact};
 pub use error::{Error, Result};
 pub use ledger::Fate;
 pub use parts::{Limits, Parts};
+pub use snapshot::Image;
 pub use truenorth_features::{Event, Feature, Model, Recipe};
 pub use views::{Counts, Encoded, NamedFeature};

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use truenorth::Policy;
@@ -15,7 +16,7 @@ use crate::parts::{Limits, check_names};
 use crate::round::is_usable;
 
 const MAGIC: Magic = *b"tn-bandit";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct State<'a> {
@@ -34,25 +35,67 @@ struct State<'a> {
     policy: &'a [u8],
 }
 
+/// A bandit as it was at a moment. It is soon taken, and becomes bytes while the bandit goes on.
+#[derive(Debug, Clone)]
+pub struct Image {
+    recipe: Recipe,
+    features: Vec<Feature>,
+    unknown: Vec<(String, u64)>,
+    means: BTreeMap<String, f64>,
+    limits: Limits,
+    joined: Vec<u32>,
+    open: Vec<Arc<Open>>,
+    closed: Vec<Arc<Closed>>,
+    expired: u64,
+    rows: u64,
+    reward_sum: f64,
+    policy: Policy,
+}
+
+impl Image {
+    /// The whole state, to be continued by [`Bandit::from_bytes`].
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let state = State {
+            recipe: Cow::Borrowed(&self.recipe),
+            features: Cow::Borrowed(&self.features),
+            unknown: Cow::Borrowed(&self.unknown),
+            means: Cow::Borrowed(&self.means),
+            limits: self.limits,
+            joined: Cow::Borrowed(&self.joined),
+            open: self.open.iter().map(|open| Cow::Borrowed(&**open)).collect(),
+            closed: self.closed.iter().map(|closed| Cow::Borrowed(&**closed)).collect(),
+            expired: self.expired,
+            rows: self.rows,
+            reward_sum: self.reward_sum,
+            policy: &self.policy.to_bytes(),
+        };
+        framed(MAGIC, VERSION, &state)
+    }
+}
+
 impl Bandit {
     /// The whole state, to be continued by [`from_bytes`](Self::from_bytes).
     pub fn to_bytes(&self) -> Vec<u8> {
+        self.image().to_bytes()
+    }
+
+    /// The whole state as it is now.
+    pub fn image(&self) -> Image {
         let Self { encoder, means, policy, limits, joined, ledger, rows, reward_sum } = self;
-        let state = State {
-            recipe: Cow::Borrowed(encoder.recipe()),
-            features: Cow::Borrowed(encoder.features()),
-            unknown: Cow::Borrowed(encoder.unknown_fields()),
-            means: Cow::Borrowed(means),
+        Image {
+            recipe: encoder.recipe().clone(),
+            features: encoder.features().to_vec(),
+            unknown: encoder.unknown_fields().to_vec(),
+            means: means.clone(),
             limits: *limits,
-            joined: Cow::Borrowed(joined),
-            open: ledger.open.values().map(Cow::Borrowed).collect(),
-            closed: ledger.closed.iter().map(Cow::Borrowed).collect(),
+            joined: joined.clone(),
+            open: ledger.open.values().cloned().collect(),
+            closed: ledger.closed.iter().cloned().collect(),
             expired: ledger.expired,
             rows: *rows,
             reward_sum: *reward_sum,
-            policy: &policy.to_bytes(),
-        };
-        framed(MAGIC, VERSION, &state)
+            policy: policy.clone(),
+        }
     }
 
     /// Continues from what [`to_bytes`](Self::to_bytes) gave; what another version of the format gave is refused by its

@@ -4,9 +4,10 @@ use serde::Serialize;
 use truenorth::{ActionInterval, Explanation, FeatureView, Policy};
 use truenorth_features::{Event, Recipe};
 
-use crate::bandit::{Bandit, Choice};
+use crate::bandit::Bandit;
+use crate::choose::Choice;
 use crate::error::Result;
-use crate::ledger::Fate;
+use crate::ledger::{Fate, Found, Made};
 use crate::parts::Limits;
 
 /// What the feature that is always 1 is called.
@@ -107,6 +108,24 @@ impl Bandit {
     pub fn decision(&self, id: &str) -> Option<(Option<Choice>, Fate)> {
         let found = self.ledger.find(id)?;
         Some((found.made().map(|made| Choice::new(id.to_owned(), made)), found.fate()))
+    }
+
+    /// The number under which a decision that is remembered is written down.
+    pub fn number(&self, id: &str) -> Option<u64> {
+        self.ledger.find(id)?.made().map(|made| made.number)
+    }
+
+    /// How a decision that is remembered stands.
+    pub fn fate(&self, id: &str) -> Option<Fate> {
+        self.ledger.find(id).map(|found| found.fate())
+    }
+
+    /// The action of a decision that is remembered which a reward is learned of.
+    pub fn taken(&self, id: &str) -> Option<&str> {
+        match self.ledger.find(id)? {
+            Found::Open(open) => Some(open.made.taken()),
+            Found::Closed(closed) => closed.made.as_ref().map(Made::taken),
+        }
     }
 
     /// Names of all features, the intercept first, if there is one.

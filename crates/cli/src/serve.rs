@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use truenorth_service::{Options, StoreError, serve};
 
 use crate::failure::Failure;
@@ -26,16 +26,51 @@ pub(crate) struct Arguments {
     /// Listen beyond this machine without a token: everybody may do everything
     #[arg(long)]
     open: bool,
+    /// Forget records of the journal that are older than so many days; the state stays
+    #[arg(long, value_name = "DAYS")]
+    keep_days: Option<f64>,
+    /// What is written to standard error
+    #[arg(long, value_enum, default_value = "text", env = "TRUENORTH_LOG")]
+    log: Log,
+    /// How much of it
+    #[arg(long, value_name = "LEVEL", default_value = "info", env = "TRUENORTH_LOG_LEVEL", value_parser = ["error", "warn", "info", "debug"])]
+    log_level: String,
+}
+
+/// How events of the service are written.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Log {
+    /// Lines for people
+    Text,
+    /// JSON, a line each
+    Json,
+    /// Nothing
+    Off,
+}
+
+/// Writes what happens to standard error. No call's body, token or query is ever part of it.
+fn start_log(log: Log, level: &str) {
+    let level = level.parse().unwrap_or(tracing_subscriber::filter::LevelFilter::INFO);
+    let events =
+        tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
+    // A second one in the same process, in tests, goes without.
+    let _ = match log {
+        Log::Text => events.with_ansi(false).try_init(),
+        Log::Json => events.json().flatten_event(true).try_init(),
+        Log::Off => return,
+    };
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), Failure> {
-    let Arguments { listen, data, token, read_token, open } = arguments;
+    let Arguments { listen, data, token, read_token, open, keep_days, log, log_level } = arguments;
+    start_log(*log, log_level);
     let options = Options {
         listen: *listen,
         data: data.clone(),
         token: token.clone(),
         read_token: read_token.clone(),
         open: *open,
+        keep_days: *keep_days,
     };
     let failed = |error: &dyn std::fmt::Display| Failure::Service(error.to_string());
     let runtime = tokio::runtime::Runtime::new().map_err(|error| failed(&error))?;

@@ -243,8 +243,12 @@ impl Encoder {
     }
 
     /// Forgets what has come since values were last cleared: features behind the first so many, examples of buckets, counts
-    /// of unknown fields. So an event that is refused leaves no trace. It costs what a new encoder does.
+    /// of unknown fields. So an event that is refused leaves no trace. It costs what a new encoder does, if there is any.
     pub fn take_back(&mut self, features: usize) {
+        let Row { examples, unknown, .. } = &self.row;
+        if self.vocabulary.features.len() == features && examples.is_empty() && unknown.is_empty() {
+            return;
+        }
         for (feature, examples) in std::mem::take(&mut self.row.examples).into_iter().rev() {
             self.vocabulary.features[feature as usize].examples = examples;
         }

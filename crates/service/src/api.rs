@@ -44,7 +44,7 @@ impl From<truenorth_features::Error> for Refused {
     }
 }
 
-/// Body of a decision, and of its record.
+/// Body of a decision.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
@@ -78,40 +78,41 @@ struct Listed<'a> {
 impl Asked {
     /// The event that is asked about; `names` are those of the numbers, where actions may be lists of such.
     pub(crate) fn event(&self, names: Option<&[String]>, event: &mut Event) -> Result<(), Refused> {
-        if let Some(names) = names
-            && let Ok(actions) = serde_json::from_str::<Vec<Listed<'_>>>(self.actions.get())
-        {
-            event.clear();
-            for (place, Listed { id, features }) in actions.iter().enumerate() {
-                let id = id.as_ref().map_or_else(|| place.to_string(), ToString::to_string);
-                if features.len() != names.len() {
-                    let (found, expected) = (features.len(), names.len());
-                    return Err(Refused::invalid(format!(
-                        "action {id:?} has {found} features, but must have {expected}"
-                    )));
-                }
-                event.push_action(&id)?;
-                for (name, value) in names.iter().zip(features) {
-                    event.push(&[name], Value::Number(*value))?;
-                }
-            }
-            event.decision_id.clone_from(&self.id);
-            return Ok(event.check(None)?);
-        }
-        let context = self.context.as_ref().map_or("{}", |context| context.get());
-        event.read_json(&format!("{{\"context\":{context},\"actions\":{}}}", self.actions.get()))?;
+        let context = self.context.as_ref().map(|context| context.get());
+        read_event(context, self.actions.get(), names, event)?;
         event.decision_id.clone_from(&self.id);
         Ok(())
     }
 }
 
-/// What is written down of a decision.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct DecidedRecord {
-    pub(crate) asked: Asked,
-    /// What was answered.
-    pub(crate) action: String,
-    pub(crate) propensity: f64,
+/// Reads an event from its parts.
+pub(crate) fn read_event(
+    context: Option<&str>,
+    actions: &str,
+    names: Option<&[String]>,
+    event: &mut Event,
+) -> Result<(), Refused> {
+    if let Some(names) = names
+        && let Ok(actions) = serde_json::from_str::<Vec<Listed<'_>>>(actions)
+    {
+        event.clear();
+        for (place, Listed { id, features }) in actions.iter().enumerate() {
+            let id = id.as_ref().map_or_else(|| place.to_string(), ToString::to_string);
+            if features.len() != names.len() {
+                let (found, expected) = (features.len(), names.len());
+                return Err(Refused::invalid(format!(
+                    "action {id:?} has {found} features, but must have {expected}"
+                )));
+            }
+            event.push_action(&id)?;
+            for (name, value) in names.iter().zip(features) {
+                event.push(&[name], Value::Number(*value))?;
+            }
+        }
+        return Ok(event.check(None)?);
+    }
+    let context = context.unwrap_or("{}");
+    Ok(event.read_json(&format!("{{\"context\":{context},\"actions\":{actions}}}"))?)
 }
 
 /// Body of a reward.
@@ -124,6 +125,9 @@ pub(crate) struct Paid {
     /// What was played instead of the choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) played: Option<String>,
+    /// Where rewards add up, this one's own id: the same one again counts once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<String>,
 }
 
 /// A number, or a sentence that says what it is instead.
@@ -131,16 +135,6 @@ fn reward<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
     let value = serde_json::Value::deserialize(deserializer)?;
     let wrong = || serde::de::Error::custom(format!("`reward` is {value}, but must be a number"));
     value.as_f64().ok_or_else(wrong)
-}
-
-/// What is written down of a reward.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PaidRecord {
-    pub(crate) reward: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) played: Option<String>,
-    /// Whether it was learned; not while the bandit was frozen.
-    pub(crate) learned: bool,
 }
 
 /// The answer to a decision.

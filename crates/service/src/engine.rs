@@ -1,35 +1,35 @@
-//! The writer: takes calls in their order, changes state, writes down what was accepted, and answers when that is on the disk.
+//! What serves all bandits: calls in, answers out, and the threads beside them.
 //!
-//! Calls that arrive while the disk is busy are written down together, so that one sync is enough for all of them.
+//! A call is done by whoever brings it, who holds the one bandit that it is about. What it did goes into the [line](crate::line),
+//! and it is answered when that is on the disk. Fits run on threads of their own; a clock ends the time of decisions without a
+//! reward; a keeper takes snapshots.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
-use tokio::sync::oneshot;
-use truenorth::Policy;
+use truenorth::{Fit, Policy};
 use truenorth_bandit::Counts;
 use truenorth_features::Event;
-use truenorth_logs::write_whole;
 
 use crate::api::{Asked, Decided, Paid, Refused};
-use crate::hosted::Hosted;
+use crate::hosted::{Hosted, Live};
+use crate::journal::{Journal, Kind, Made, StoreError};
+use crate::line::{Line, lock};
+use crate::snapshots::{self, Keeping};
 use crate::spec::{Mode, Spec};
-use crate::store::{Made, Record, Store, StoreError};
+use crate::store::Store;
 
-/// Calls that may wait for the writer.
-const WAITING: usize = 8192;
-/// Calls that are written down together.
-const TOGETHER: usize = 1024;
-/// How often time alone is looked at.
-const TICK: Duration = Duration::from_millis(100);
-/// Records after which a snapshot is worth while.
-const WORTH_KEEPING: i64 = 100_000;
+/// Calls that may be under way.
+const UNDER_WAY: usize = 8192;
+/// How long a call waits for the disk.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How often the clock looks.
+const TICK: Duration = Duration::from_millis(50);
 
 /// What is asked of a bandit.
 pub(crate) enum Call {
@@ -40,8 +40,9 @@ pub(crate) enum Call {
     Activate(String),
     Mode(Mode),
     Renew,
-    Restore(String),
+    Restore(Vec<u8>),
     View,
+    Counts,
     Snapshot,
 }
 
@@ -54,6 +55,7 @@ pub(crate) enum Answer {
     Explained(serde_json::Value),
     Done,
     View(Box<View>),
+    Counts(Counts),
     Snapshot(Vec<u8>),
 }
 
@@ -70,27 +72,32 @@ pub(crate) struct View {
     pub(crate) policy: Policy,
 }
 
-struct Request {
-    name: String,
-    call: Call,
-    answer: oneshot::Sender<Result<Answer, Refused>>,
+/// A fit that is due.
+type Due = (Arc<Hosted>, Fit);
+
+/// What all threads share.
+pub(crate) struct Shared {
+    pub(crate) line: Line,
+    pub(crate) bandits: RwLock<BTreeMap<String, Arc<Hosted>>>,
+    /// To look at while others write; closed before the other one, which tidies up.
+    reader: Mutex<Box<dyn Journal>>,
+    pub(crate) journal: Mutex<Box<dyn Journal>>,
+    pub(crate) folder: PathBuf,
+    /// Whether no fit is taken any more, and whether all is written.
+    stopping: AtomicBool,
+    pub(crate) stop: AtomicBool,
+    fits: Mutex<Option<Sender<Due>>>,
+    /// Bandits by when their deadlines are to be looked at.
+    alarms: Mutex<BTreeMap<(i64, i64), Arc<Hosted>>>,
+    events: Mutex<Vec<Event>>,
+    under_way: AtomicUsize,
 }
 
-/// What is counted for `/metrics`.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Meters {
-    pub(crate) commits: AtomicU64,
-    pub(crate) records: AtomicU64,
-    pub(crate) refused: AtomicU64,
-}
-
-/// A running writer.
+/// A running service of a folder.
 pub(crate) struct Engine {
-    calls: Option<SyncSender<Request>>,
-    writer: Option<JoinHandle<()>>,
-    keeper: Option<JoinHandle<()>>,
-    stop: Arc<AtomicBool>,
-    pub(crate) meters: Arc<Meters>,
+    shared: Arc<Shared>,
+    committer: Option<JoinHandle<()>>,
+    others: Vec<JoinHandle<()>>,
     pub(crate) folder: PathBuf,
 }
 
@@ -100,225 +107,337 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Where a bandit's snapshot is.
-pub(crate) fn snapshot_path(folder: &Path, key: i64) -> PathBuf {
-    folder.join(format!("bandit-{key}.snapshot"))
-}
+/// A call that is under way, until it is dropped.
+struct Seat<'a>(&'a AtomicUsize);
 
-/// The last snapshot, if it is whole: the number of its record, then the state.
-pub(crate) fn read_snapshot(folder: &Path, key: i64) -> Option<(i64, Vec<u8>)> {
-    let bytes = std::fs::read(snapshot_path(folder, key)).ok()?;
-    let (sum, rest) = bytes.split_first_chunk::<4>()?;
-    let (number, state) = rest.split_first_chunk::<8>()?;
-    let whole = crc32fast::hash(rest) == u32::from_le_bytes(*sum);
-    whole.then(|| (i64::from_le_bytes(*number), state.to_vec()))
-}
-
-fn write_snapshot(folder: &Path, hosted: &Hosted) -> std::io::Result<()> {
-    let mut rest = hosted.folded.to_le_bytes().to_vec();
-    rest.extend(hosted.snapshot());
-    let mut bytes = crc32fast::hash(&rest).to_le_bytes().to_vec();
-    bytes.extend(rest);
-    write_whole(&snapshot_path(folder, hosted.key), &bytes)
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Engine {
     /// Opens a folder and folds its journal.
-    pub(crate) fn start(folder: &Path) -> Result<Self, StoreError> {
-        let store = Store::open(folder)?;
-        let mut bandits = BTreeMap::new();
-        for made in store.bandits()? {
-            let snapshot = read_snapshot(folder, made.key).filter(|(number, _)| *number <= store.last());
-            bandits.insert(made.name.clone(), Hosted::restored(made, &store, snapshot)?);
-        }
-        let (calls, requests) = sync_channel(WAITING);
-        let (meters, stop) = (Arc::new(Meters::default()), Arc::new(AtomicBool::new(false)));
-        let writer = Writer { store, bandits, meters: Arc::clone(&meters), failed: None };
-        let writer =
-            std::thread::Builder::new().name("writer".to_owned()).spawn(move || writer.run(&requests));
-        let (kept_folder, kept_stop) = (folder.to_owned(), Arc::clone(&stop));
-        let keeper = std::thread::Builder::new()
-            .name("keeper".to_owned())
-            .spawn(move || keep_snapshots(&kept_folder, &kept_stop));
-        let spawned = |error: std::io::Error| StoreError(format!("a thread cannot be started: {error}"));
-        Ok(Self {
-            calls: Some(calls),
-            writer: Some(writer.map_err(spawned)?),
-            keeper: Some(keeper.map_err(spawned)?),
-            stop,
-            meters,
-            folder: folder.to_owned(),
-        })
+    pub(crate) fn start(folder: &Path, keep_days: Option<f64>) -> Result<Self, StoreError> {
+        Self::on(Box::new(Store::open(folder)?), folder, keep_days)
     }
 
-    /// Asks, and waits for the answer.
-    pub(crate) async fn call(&self, name: &str, call: Call) -> Result<Answer, Refused> {
-        let (answer, answered) = oneshot::channel();
-        let request = Request { name: name.to_owned(), call, answer };
-        let Some(calls) = &self.calls else { return Err(Refused::unavailable("the service is stopping")) };
-        match calls.try_send(request) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_)) => {
-                return Err(Refused::unavailable("too many calls are waiting; try again"));
+    /// Folds a journal; snapshots are in a folder.
+    pub(crate) fn on(
+        journal: Box<dyn Journal>,
+        folder: &Path,
+        keep_days: Option<f64>,
+    ) -> Result<Self, StoreError> {
+        let since = Instant::now();
+        let reader = journal.reader()?;
+        let (bandits, unkept) = snapshots::fold(folder, &*journal)?;
+        let (seconds, count) = (since.elapsed().as_secs_f64(), bandits.len());
+        tracing::info!(folder = %folder.display(), bandits = count, records = unkept, seconds, "folded");
+        let (fits, due) = channel();
+        let shared = Arc::new(Shared {
+            line: Line::new(journal.last()?, unkept),
+            bandits: RwLock::new(bandits),
+            journal: Mutex::new(journal),
+            reader: Mutex::new(reader),
+            folder: folder.to_owned(),
+            stopping: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+            fits: Mutex::new(Some(fits)),
+            alarms: Mutex::default(),
+            events: Mutex::default(),
+            under_way: AtomicUsize::new(0),
+        });
+        for hosted in shared.hosted() {
+            if let Ok(mut live) = hosted.hold() {
+                shared.settle(&hosted, &mut live);
             }
-            Err(TrySendError::Disconnected(_)) => return Err(Refused::unavailable("the writer has stopped")),
         }
-        answered.await.unwrap_or_else(|_| Err(Refused::unavailable("the writer has stopped")))
+        let spawn = |name: &str, run: Box<dyn FnOnce(&Shared) + Send>| {
+            let shared = Arc::clone(&shared);
+            let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&shared));
+            spawned.map_err(|error| StoreError(format!("a thread cannot be started: {error}")))
+        };
+        let committer = spawn("committer", Box::new(|shared| shared.line.run(&shared.journal)))?;
+        let due = Arc::new(Mutex::new(due));
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut others = vec![
+            spawn("clock", Box::new(Shared::watch))?,
+            spawn("keeper", Box::new(move |shared| Keeping::new(keep_days).run(shared)))?,
+        ];
+        for _ in 0..(cores / 2).max(1) {
+            let due = Arc::clone(&due);
+            others.push(spawn("fitter", Box::new(move |shared| shared.fit(&due)))?);
+        }
+        Ok(Self { shared, committer: Some(committer), others, folder: folder.to_owned() })
+    }
+
+    /// Counts for `/metrics`.
+    pub(crate) fn meters(&self) -> &crate::line::Meters {
+        &self.shared.line.meters
+    }
+
+    /// Refuses where nothing is accepted any more.
+    pub(crate) fn check(&self) -> Result<(), Refused> {
+        self.shared.line.check()
+    }
+
+    /// The names of all bandits, in their order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.shared.bandits.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
+    /// Does what is asked, and answers when all that the answer rests on is on the disk.
+    pub(crate) async fn call(&self, name: &str, call: Call) -> Result<Answer, Refused> {
+        let shared = &*self.shared;
+        let seats = shared.under_way.fetch_add(1, Ordering::Relaxed);
+        let _seat = Seat(&shared.under_way);
+        if seats >= UNDER_WAY {
+            return Err(Refused::unavailable("too many calls are under way; try again"));
+        }
+        shared.line.check()?;
+        let (answer, number) = match call {
+            Call::Create(spec) => tokio::task::block_in_place(|| shared.create(name, &spec)),
+            call => {
+                let Some(hosted) = shared.find(name) else {
+                    return Err(Refused::new(404, "unknown_bandit", format!("there is no bandit {name:?}")));
+                };
+                // What was played instead is looked up in the journal, so it has to be there.
+                if matches!(&call, Call::Pay(paid) if paid.iter().any(|paid| paid.played.is_some())) {
+                    shared.written(shared.line.last()).await?;
+                }
+                let quick = matches!(call, Call::Decide(_) | Call::Pay(_) | Call::Counts | Call::Activate(_));
+                if quick && !hosted.large.load(Ordering::Relaxed) {
+                    shared.answer(&hosted, call)
+                } else {
+                    // Others are not to wait for this thread.
+                    tokio::task::block_in_place(|| shared.answer(&hosted, call))
+                }
+            }
+        };
+        shared.written(number).await?;
+        answer
     }
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // Without a sender the writer finishes what is waiting, and ends.
-        self.calls.take();
-        self.stop.store(true, Ordering::Relaxed);
-        for thread in [self.writer.take(), self.keeper.take()].into_iter().flatten() {
-            let _ = thread.join();
+        let shared = &self.shared;
+        // What is in line is written, then the last snapshots are taken. A fit that is under way is made again.
+        lock(&shared.fits).take();
+        shared.stopping.store(true, Ordering::Relaxed);
+        shared.line.close();
+        self.committer.take().map(JoinHandle::join);
+        shared.stop.store(true, Ordering::Relaxed);
+        let soon = Instant::now() + Duration::from_secs(2);
+        for thread in self.others.drain(..) {
+            let fitter = thread.thread().name() == Some("fitter");
+            while fitter && !thread.is_finished() && Instant::now() < soon {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if !fitter || thread.is_finished() {
+                let _ = thread.join();
+            }
         }
+        tracing::info!(folder = %self.folder.display(), "stopped");
     }
 }
 
-struct Writer {
-    store: Store,
-    bandits: BTreeMap<String, Hosted>,
-    meters: Arc<Meters>,
-    /// Why nothing is accepted any more.
-    failed: Option<String>,
-}
-
-type Pending = (oneshot::Sender<Result<Answer, Refused>>, Result<Answer, Refused>);
-
-impl Writer {
-    fn run(mut self, requests: &Receiver<Request>) {
-        loop {
-            let first = match requests.recv_timeout(TICK) {
-                Ok(first) => Some(first),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return,
-            };
-            let (mut records, mut answers): (Vec<Record>, Vec<Pending>) = (Vec::new(), Vec::new());
-            let rest = requests.try_iter().take(TOGETHER);
-            for Request { name, call, answer } in first.into_iter().chain(rest) {
-                let answered = match &self.failed {
-                    Some(why) => Err(Refused::unavailable(why.clone())),
-                    None => self.answer(&name, call, &mut records),
-                };
-                answers.push((answer, answered));
-            }
-            if self.failed.is_none() {
-                let at = now();
-                for hosted in self.bandits.values_mut() {
-                    hosted.tend(at, &self.store, &mut records);
-                }
-                self.write(&records, &mut answers);
-            }
-            for (answer, answered) in answers {
-                // Whoever asked may have gone.
-                let _ = answer.send(answered);
-            }
-        }
+impl Shared {
+    fn find(&self, name: &str) -> Option<Arc<Hosted>> {
+        self.bandits.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Writes down what was accepted. If that fails, nothing of it is answered as if it had been, and nothing more is accepted:
-    /// what is in memory is ahead of the journal, and only a restart makes them one again.
-    fn write(&mut self, records: &[Record], answers: &mut [Pending]) {
-        if records.is_empty() {
-            return;
-        }
-        match self.store.append(records) {
-            Ok(_) => {
-                self.meters.commits.fetch_add(1, Ordering::Relaxed);
-                self.meters.records.fetch_add(records.len() as u64, Ordering::Relaxed);
-            }
-            Err(error) => {
-                let why = format!("{error}; what was accepted before is safe, restart when the disk is well");
-                for (_, answered) in answers {
-                    *answered = Err(Refused::unavailable(why.clone()));
-                }
-                self.failed = Some(why);
-            }
-        }
+    pub(crate) fn hosted(&self) -> Vec<Arc<Hosted>> {
+        self.bandits.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    fn answer(&mut self, name: &str, call: Call, records: &mut Vec<Record>) -> Result<Answer, Refused> {
-        if let Call::Create(spec) = call {
-            return self.create(name, &spec);
-        }
-        let Some(hosted) = self.bandits.get_mut(name) else {
-            return Err(Refused::new(404, "unknown_bandit", format!("there is no bandit {name:?}")));
+    async fn written(&self, number: i64) -> Result<(), Refused> {
+        let slow = |_| {
+            Refused::unavailable(
+                "the disk takes too long; the call may count, and with the same id it counts once",
+            )
         };
-        let (at, store) = (now(), &self.store);
-        let mut note = |record: Option<Record>| records.extend(record);
+        tokio::time::timeout(PATIENCE, self.line.written(number)).await.map_err(slow)?
+    }
+
+    /// The answer, and the record that it rests on.
+    fn answer(&self, hosted: &Arc<Hosted>, call: Call) -> (Result<Answer, Refused>, i64) {
+        // What is asked is read before anybody waits for it.
+        let events = match &call {
+            Call::Decide(asked) => asked.iter().map(|asked| self.event(hosted, asked)).collect(),
+            _ => Vec::new(),
+        };
+        let mut live = match hosted.hold() {
+            Ok(live) => live,
+            Err(refused) => return (Err(refused), 0),
+        };
+        let answer = self.act(hosted, &mut live, call, &events);
+        self.settle(hosted, &mut live);
+        let number = live.folded;
+        drop(live);
+        lock(&self.events).extend(events.into_iter().flatten().take(64));
+        (answer, number)
+    }
+
+    fn event(&self, hosted: &Hosted, asked: &Asked) -> Result<Event, Refused> {
+        let mut event = lock(&self.events).pop().unwrap_or_default();
+        asked.event(hosted.names.as_deref(), &mut event)?;
+        Ok(event)
+    }
+
+    fn act(
+        &self,
+        hosted: &Hosted,
+        live: &mut Live,
+        call: Call,
+        events: &[Result<Event, Refused>],
+    ) -> Result<Answer, Refused> {
+        let (at, line) = (now(), &self.line);
         let refused = |refused: Refused| {
-            self.meters.refused.fetch_add(1, Ordering::Relaxed);
+            line.meters.refused.fetch_add(1, Ordering::Relaxed);
             refused
         };
         match call {
-            Call::Create(_) => unreachable!("made above"),
+            Call::Create(_) => unreachable!("made elsewhere"),
             Call::Decide(asked) => {
-                let decide = |asked: &Asked| {
-                    let (record, decided) = hosted.decide(asked, at).map_err(refused)?;
-                    note(record);
-                    Ok(decided)
+                let decide = |(asked, event): (&Asked, &Result<Event, Refused>)| {
+                    let event = event.as_ref().map_err(Refused::clone);
+                    event.and_then(|event| live.decide(asked, event, at, line)).map_err(refused)
                 };
-                Ok(Answer::Decided(asked.iter().map(decide).collect()))
+                Ok(Answer::Decided(asked.iter().zip(events).map(decide).collect()))
             }
             Call::Pay(paid) => {
-                let pay = |paid: &Paid| {
-                    let (record, ()) = hosted.pay(paid, at, store).map_err(refused)?;
-                    note(record);
-                    Ok(())
-                };
-                Ok(Answer::Paid(paid.iter().map(pay).collect()))
+                let find = |number| lock(&self.reader).find(number);
+                let mut pay = |paid: &Paid| live.pay(paid, at, &find, line).map_err(refused);
+                Ok(Answer::Paid(paid.iter().map(&mut pay).collect()))
             }
-            Call::Explain(asked) => explain(hosted, &asked).map(Answer::Explained),
-            Call::Activate(id) => {
-                note(hosted.activate(&id, at)?.0);
-                Ok(Answer::Done)
-            }
-            Call::Mode(mode) => {
-                note(hosted.set_mode(mode, at));
-                Ok(Answer::Done)
-            }
-            Call::Renew => {
-                note(hosted.renew(at)?.0);
-                Ok(Answer::Done)
-            }
-            Call::Restore(state) => {
-                note(hosted.restore(&state, at)?.0);
-                Ok(Answer::Done)
-            }
-            Call::View => Ok(Answer::View(Box::new(view(hosted)))),
-            Call::Snapshot => Ok(Answer::Snapshot(hosted.bandit.to_bytes())),
+            Call::Explain(asked) => explain(live, &asked).map(Answer::Explained),
+            Call::Activate(id) => live.activate(&id, at, line).map(|()| Answer::Done),
+            Call::Mode(mode) => live.set_mode(mode, at, line).map(|()| Answer::Done),
+            Call::Renew => live.renew(at, line).map(|()| Answer::Done),
+            Call::Restore(state) => live.put(state, at, line).map(|()| Answer::Done),
+            Call::View => Ok(Answer::View(Box::new(view(hosted, live)))),
+            Call::Counts => Ok(Answer::Counts(live.bandit.counts())),
+            Call::Snapshot => Ok(Answer::Snapshot(live.bandit.to_bytes())),
+        }
+    }
+
+    /// Sees to what a change has brought: a fit that is due, a deadline, records for a snapshot.
+    fn settle(&self, hosted: &Arc<Hosted>, live: &mut Live) {
+        hosted.weigh(live);
+        if !live.fitting
+            && live.bandit.is_fit_due()
+            && let Some(fits) = &*lock(&self.fits)
+            && let Some(fit) = live.bandit.begin_fit()
+        {
+            live.fitting = fits.send((Arc::clone(hosted), fit)).is_ok();
+        }
+        if let (None, Some(&(deadline, _))) = (live.alarm, live.deadlines.front()) {
+            live.alarm = Some(deadline);
+            lock(&self.alarms).insert((deadline, hosted.key), Arc::clone(hosted));
         }
     }
 
     /// Makes a bandit, unless the same one is there.
-    fn create(&mut self, name: &str, spec: &Spec) -> Result<Answer, Refused> {
-        let text = serde_json::to_string(spec).map_err(|error| Refused::invalid(error.to_string()))?;
-        if let Some(known) = self.bandits.get(name) {
-            return if known.made == text {
-                Ok(Answer::Created(false, Box::new(view(known))))
-            } else {
-                Err(Refused::new(409, "conflict", format!("there is another bandit {name:?}")))
-            };
+    fn create(&self, name: &str, spec: &Spec) -> (Result<Answer, Refused>, i64) {
+        let made = || {
+            let text = serde_json::to_string(spec).map_err(|error| Refused::invalid(error.to_string()))?;
+            if self.find(name).is_some() {
+                return self.same(name, &text);
+            }
+            let mut hosted = Hosted::new(Made { key: 0, name: name.to_owned(), spec: text })?;
+            // Whoever else makes one waits here.
+            let mut journal = lock(&self.journal);
+            if self.find(name).is_some() {
+                drop(journal);
+                return self.same(name, &hosted.made);
+            }
+            let key = journal.create(name, &hosted.made)?;
+            drop(journal);
+            hosted.set_key(key)?;
+            let made = view(&hosted, &*hosted.hold()?);
+            let hosted = Arc::new(hosted);
+            self.settle(&hosted, &mut *hosted.hold()?);
+            let mut bandits = self.bandits.write().unwrap_or_else(PoisonError::into_inner);
+            bandits.insert(name.to_owned(), hosted);
+            tracing::info!(bandit = name, "made");
+            Ok((Answer::Created(true, Box::new(made)), 0))
+        };
+        match made() {
+            Ok((answer, number)) => (Ok(answer), number),
+            Err(refused) => (Err(refused), 0),
         }
-        let mut hosted = Hosted::new(Made { key: 0, name: name.to_owned(), spec: text })?;
-        hosted.key =
-            self.store.create(name, &hosted.made).map_err(|error| Refused::unavailable(error.to_string()))?;
-        let made = view(&hosted);
-        self.bandits.insert(name.to_owned(), hosted);
-        Ok(Answer::Created(true, Box::new(made)))
+    }
+
+    /// What is answered where a bandit is there already.
+    fn same(&self, name: &str, text: &str) -> Result<(Answer, i64), Refused> {
+        let known = self.find(name).filter(|known| known.made == text);
+        let other = || Refused::new(409, "conflict", format!("there is another bandit {name:?}"));
+        let known = known.ok_or_else(other)?;
+        let live = known.hold()?;
+        Ok((Answer::Created(false, Box::new(view(&known, &live))), live.folded))
+    }
+
+    /// Fits what is due, until nobody sends anything any more.
+    fn fit(&self, due: &Mutex<Receiver<Due>>) {
+        // Decisions go first where cores are few. Elsewhere it would be the whole process.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::nice(10);
+        loop {
+            let next = lock(due).recv();
+            let Ok((hosted, fit)) = next else { return };
+            let since = Instant::now();
+            let fitted = fit.run();
+            let took = since.elapsed();
+            self.line.meters.fits.fetch_add(1, Ordering::Relaxed);
+            let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+            self.line.meters.fit_micros.fetch_add(micros, Ordering::Relaxed);
+            tracing::debug!(bandit = hosted.name, seconds = took.as_secs_f64(), "fitted");
+            if self.stopping.load(Ordering::Relaxed) {
+                return;
+            }
+            let Ok(mut live) = hosted.hold() else { continue };
+            live.fitting = false;
+            // It is of no use where the state was replaced, or has grown, since it began.
+            if live.bandit.is_fit_due() && self.line.check().is_ok() && live.bandit.finish_fit(fitted).is_ok()
+            {
+                live.note(&self.line, Kind::Fitted, now(), None, Vec::new());
+            }
+            self.settle(&hosted, &mut live);
+        }
+    }
+
+    /// Ends the time of decisions without a reward.
+    fn watch(&self) {
+        while !self.stop.load(Ordering::Relaxed) {
+            std::thread::sleep(TICK);
+            let at = now();
+            let due: Vec<Arc<Hosted>> = {
+                let mut alarms = lock(&self.alarms);
+                let later = alarms.split_off(&(at + 1, 0));
+                std::mem::replace(&mut *alarms, later).into_values().collect()
+            };
+            for hosted in due {
+                let Ok(mut live) = hosted.hold() else { continue };
+                live.alarm = None;
+                if self.line.check().is_ok()
+                    && let Err(refused) = live.tend(at, &self.line)
+                {
+                    tracing::error!(bandit = hosted.name, why = refused.message, "a time could not be ended");
+                }
+                self.settle(&hosted, &mut live);
+            }
+        }
     }
 }
 
-fn view(hosted: &Hosted) -> View {
-    let bandit = &hosted.bandit;
+fn view(hosted: &Hosted, live: &Live) -> View {
+    let bandit = &live.bandit;
     View {
         name: hosted.name.clone(),
         key: hosted.key,
-        spec: Spec { summary: None, ..hosted.spec.clone() },
-        mode: hosted.mode,
+        spec: hosted.spec.clone(),
+        mode: live.mode,
         counts: bandit.counts(),
         model: bandit.recipe().model.to_string(),
         warnings: bandit.warnings(),
@@ -328,11 +447,11 @@ fn view(hosted: &Hosted) -> View {
 }
 
 /// Every action's interval, and what would be played. Nothing is decided.
-fn explain(hosted: &mut Hosted, asked: &Asked) -> Result<serde_json::Value, Refused> {
+fn explain(live: &mut Live, asked: &Asked) -> Result<serde_json::Value, Refused> {
     let mut event = Event::default();
-    asked.event(hosted.spec.names().as_deref(), &mut event)?;
-    let intervals = hosted.bandit.intervals(&event)?;
-    let (action, explanation) = hosted.bandit.explain(&event)?;
+    asked.event(live.names(), &mut event)?;
+    let intervals = live.bandit.intervals(&event)?;
+    let (action, explanation) = live.bandit.explain(&event)?;
     let actions: Vec<_> = intervals
         .iter()
         .map(|(id, interval)| {
@@ -340,32 +459,4 @@ fn explain(hosted: &mut Hosted, asked: &Asked) -> Result<serde_json::Value, Refu
         })
         .collect();
     Ok(serde_json::json!({"action": action, "actions": actions, "explanation": explanation.to_string()}))
-}
-
-/// Follows the journal beside the writer, and keeps a snapshot of each bandit now and then.
-fn keep_snapshots(folder: &Path, stop: &AtomicBool) {
-    let mut followed: BTreeMap<i64, Hosted> = BTreeMap::new();
-    while !stop.load(Ordering::Relaxed) {
-        std::thread::sleep(TICK);
-        let Ok(store) = Store::look(folder) else { continue };
-        let Ok(bandits) = store.bandits() else { continue };
-        for made in bandits {
-            let key = made.key;
-            let kept = followed
-                .get(&key)
-                .map_or_else(|| read_snapshot(folder, key).map_or(0, |kept| kept.0), |known| known.folded);
-            if store.last() - kept < WORTH_KEEPING {
-                continue;
-            }
-            let hosted = match followed.remove(&key) {
-                Some(mut known) => known.follow(&store).map(|()| known),
-                None => Hosted::restored(made, &store, read_snapshot(folder, key)),
-            };
-            if let Ok(hosted) = hosted
-                && write_snapshot(folder, &hosted).is_ok()
-            {
-                followed.insert(key, hosted);
-            }
-        }
-    }
 }

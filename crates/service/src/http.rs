@@ -1,7 +1,6 @@
 //! The calls over HTTP.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,22 +9,20 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{FromRequest, FromRequestParts as _, Path, Query, Request, State};
+use axum::extract::{FromRequest, FromRequestParts as _, Path, Request, State};
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post, put};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq as _;
 
-use crate::api::{Asked, DecidedRecord, Paid, PaidRecord, Refused};
+use crate::api::{Asked, Paid, Refused};
 use crate::engine::{Answer, Call, Engine, View};
-use crate::personalizer;
+use crate::journal::StoreError;
 use crate::spec::{Mode, Spec};
-use crate::store::{Kind, Store, StoreError};
+use crate::{export, metrics, personalizer};
 
 /// How a service is run.
 #[derive(Debug, Clone)]
@@ -40,6 +37,8 @@ pub struct Options {
     pub read_token: Option<String>,
     /// Whether it may listen beyond this machine without a token.
     pub open: bool,
+    /// How many days the journal is kept; for ever if nobody says so.
+    pub keep_days: Option<f64>,
 }
 
 /// A service that listens.
@@ -69,16 +68,17 @@ const LARGEST_UPLOAD: usize = 64 << 20;
 /// How long a body may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Upper ends of the latency histogram, in seconds.
-const BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0];
+pub(crate) const BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0];
 
 pub(crate) struct Service {
     pub(crate) engine: Engine,
     token: Option<String>,
     read_token: Option<String>,
-    latency: [AtomicU64; BUCKETS.len() + 1],
-    latency_sum: AtomicU64,
+    pub(crate) latency: [AtomicU64; BUCKETS.len() + 1],
+    pub(crate) latency_sum: AtomicU64,
     /// Whether a bandit's fields are named as in Personalizer's logs, by its name.
     pub(crate) logged_names: Mutex<HashMap<String, bool>>,
+    pub(crate) trusts: metrics::Known,
 }
 
 pub(crate) type Shared = Arc<Service>;
@@ -94,7 +94,7 @@ impl IntoResponse for Refused {
 
 /// Opens the folder and starts to listen.
 pub async fn serve(options: Options) -> Result<Listening, StoreError> {
-    let Options { listen, data, token, read_token, open } = options;
+    let Options { listen, data, token, read_token, open, keep_days } = options;
     if !listen.ip().is_loopback() && token.is_none() && !open {
         return Err(StoreError(format!(
             "{listen} can be reached from other machines: give a --token, or say --open if everybody may do everything"
@@ -104,7 +104,7 @@ pub async fn serve(options: Options) -> Result<Listening, StoreError> {
         .await
         .map_err(|error| StoreError(format!("cannot listen at {listen}: {error}")))?;
     let address = listener.local_addr().map_err(|error| StoreError(error.to_string()))?;
-    let engine = tokio::task::spawn_blocking(move || Engine::start(&data))
+    let engine = tokio::task::spawn_blocking(move || Engine::start(&data, keep_days))
         .await
         .map_err(|error| StoreError(format!("the journal cannot be folded: {error}")))??;
     let service = Arc::new(Service {
@@ -114,6 +114,7 @@ pub async fn serve(options: Options) -> Result<Listening, StoreError> {
         latency: Default::default(),
         latency_sum: AtomicU64::new(0),
         logged_names: Mutex::default(),
+        trusts: metrics::Known::default(),
     });
     Ok(Listening { address, listener, router: router(service) })
 }
@@ -130,22 +131,41 @@ fn router(service: Shared) -> Router {
         .route("/v1/bandits/{name}/renew", post(renew))
         .route("/v1/bandits/{name}/report", get(report))
         .route("/v1/bandits/{name}/snapshot", get(snapshot).put(restore))
-        .route("/v1/bandits/{name}/events", get(events))
+        .route("/v1/bandits/{name}/events", get(export::events))
         .route("/bandits/{name}/personalizer/v1.0/rank", post(personalizer::rank))
         .route("/bandits/{name}/personalizer/v1.0/events/{event}/reward", post(personalizer::reward))
         .route("/bandits/{name}/personalizer/v1.0/events/{event}/activate", post(personalizer::activate))
         .route("/bandits/{name}/personalizer/v1.0/status", get(personalizer::status))
-        .route("/metrics", get(metrics))
+        .route("/metrics", get(metrics::metrics))
         .route_layer(middleware::from_fn_with_state(Arc::clone(&service), allowed));
     Router::new()
         .merge(calls)
         .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(|| async { "ready\n" }))
+        .route("/readyz", get(ready))
         .route("/openapi.json", get(|| async { json_text(include_str!("openapi.json").to_owned()) }))
         .route("/", get(page))
         .fallback(any(|| async { Refused::new(404, "unknown_call", "there is no such call") }))
         .method_not_allowed_fallback(|| async { Refused::new(404, "unknown_call", "there is no such call") })
+        .layer(middleware::from_fn(logged))
         .with_state(service)
+}
+
+/// Says which call was answered how, without its body, its query or its headers, which may hold secrets.
+async fn logged(request: Request, next: Next) -> Response {
+    if !tracing::enabled!(tracing::Level::DEBUG) {
+        return next.run(request).await;
+    }
+    let (method, path, since) = (request.method().clone(), request.uri().path().to_owned(), Instant::now());
+    let response = next.run(request).await;
+    let (status, seconds) = (response.status().as_u16(), since.elapsed().as_secs_f64());
+    tracing::debug!(%method, path, status, seconds, "answered");
+    response
+}
+
+/// Whether calls are accepted.
+async fn ready(State(service): State<Shared>) -> Answered {
+    service.engine.check()?;
+    Ok("ready\n".into_response())
 }
 
 async fn page() -> Response {
@@ -295,12 +315,7 @@ async fn show(State(service): State<Shared>, Path(name): Path<String>) -> Answer
 }
 
 async fn list(State(service): State<Shared>) -> Answered {
-    let folder = service.engine.folder.clone();
-    let names = tokio::task::spawn_blocking(move || Store::look(&folder).and_then(|store| store.bandits()));
-    let bandits = names.await.map_err(|error| Refused::unavailable(error.to_string()))?;
-    let bandits = bandits.map_err(|error| Refused::unavailable(error.to_string()))?;
-    let names: Vec<String> = bandits.into_iter().map(|made| made.name).collect();
-    Ok(answered(200, &json!({"bandits": names})))
+    Ok(answered(200, &json!({"bandits": service.engine.names()})))
 }
 
 #[derive(Deserialize)]
@@ -436,152 +451,6 @@ async fn snapshot(State(service): State<Shared>, Path(name): Path<String>) -> An
 
 async fn restore(State(service): State<Shared>, Path(name): Path<String>, content: Body) -> Answered {
     let bytes = arrived(content, LARGEST_UPLOAD).await?;
-    service.engine.call(&name, Call::Restore(STANDARD.encode(&bytes))).await?;
+    service.engine.call(&name, Call::Restore(bytes.into())).await?;
     Ok(answered(200, &json!({"restored": true})))
-}
-
-#[derive(Deserialize)]
-struct From {
-    /// The decision behind which the export begins.
-    after: Option<String>,
-}
-
-/// What was decided and came of it, as JSON lines that `summarize --format events` reads.
-async fn events(
-    State(service): State<Shared>,
-    Path(name): Path<String>,
-    Query(from): Query<From>,
-) -> Answered {
-    let view = viewed(&service, &name).await?;
-    let folder = service.engine.folder.clone();
-    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<String, StoreError>>(64);
-    tokio::task::spawn_blocking(move || {
-        let names = view.spec.names();
-        let exported = Store::look(&folder).and_then(|store| {
-            let mut begun = from.after.is_none();
-            store.read(view.key, 0, |_, record| {
-                if record.kind != Kind::Decided {
-                    return Ok(());
-                }
-                if !begun {
-                    begun = from.after.as_deref() == Some(&*record.id);
-                    return Ok(());
-                }
-                let paid = store.rewarded(view.key, &record.id)?;
-                let line = line(&record, paid.as_deref(), names.as_deref()).ok_or_else(|| {
-                    StoreError(format!("the record of decision {:?} cannot be read", record.id))
-                })?;
-                sender.blocking_send(Ok(line)).map_err(|_| StoreError("nobody reads on".to_owned()))
-            })
-        });
-        if let Err(error) = exported {
-            let _ = sender.blocking_send(Err(error));
-        }
-    });
-    let stream = tokio_stream::wrappers::ReceiverStream::new(receiver);
-    Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(stream)).into_response())
-}
-
-/// An event with what is known of its end.
-fn line(record: &crate::store::Record, paid: Option<&str>, names: Option<&[String]>) -> Option<String> {
-    let DecidedRecord { asked, action, propensity } = serde_json::from_str(&record.body).ok()?;
-    let mut actions: Value = serde_json::from_str(asked.actions.get()).ok()?;
-    for (place, action) in actions.as_array_mut()?.iter_mut().enumerate() {
-        if action.get("id").is_none() {
-            action["id"] = json!(place.to_string());
-        }
-        if let (Some(names), Some(list)) = (names, action["features"].as_array()) {
-            action["features"] =
-                names.iter().cloned().zip(list.iter().cloned()).collect::<serde_json::Map<_, _>>().into();
-        }
-    }
-    let mut event = json!({"actions": actions, "action": action, "probability": propensity,
-        "decision_id": record.id, "time": time(record.at)});
-    if let Some(context) = &asked.context {
-        event["context"] = serde_json::from_str(context.get()).ok()?;
-    }
-    if let Some(paid) = paid {
-        let paid: PaidRecord = serde_json::from_str(paid).ok()?;
-        event["reward"] = json!(paid.reward);
-        if let Some(played) = paid.played {
-            event["action"] = json!(played);
-        }
-    }
-    Some(format!("{event}\n"))
-}
-
-/// A time as people write it, in UTC.
-fn time(milliseconds: i64) -> String {
-    let (days, rest) = (milliseconds.div_euclid(86_400_000), milliseconds.rem_euclid(86_400_000));
-    // Days of a calendar whose years begin with March, so that leap days come last.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hours, minutes, seconds) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{:03}Z", rest % 1000)
-}
-
-async fn metrics(State(service): State<Shared>) -> Answered {
-    let folder = service.engine.folder.clone();
-    let bandits = tokio::task::spawn_blocking(move || Store::look(&folder).and_then(|store| store.bandits()));
-    let bandits = bandits.await.map_err(|error| Refused::unavailable(error.to_string()))?;
-    let bandits = bandits.map_err(|error| Refused::unavailable(error.to_string()))?;
-    let mut text = String::new();
-    let (mut gauges, meters) = (Vec::new(), &service.engine.meters);
-    for made in bandits.iter().take(1000) {
-        let view = viewed(&service, &made.name).await?;
-        gauges.push((made.name.clone(), view.counts));
-    }
-    let mut family =
-        |name: &str, kind: &str, help: &str, value: &dyn Fn(&truenorth_bandit::Counts) -> f64| {
-            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-            for (bandit, counts) in &gauges {
-                let _ = writeln!(text, "{name}{{bandit=\"{bandit}\"}} {}", value(counts));
-            }
-        };
-    family("truenorth_decisions_total", "counter", "Decisions made.", &|counts| counts.decisions as f64);
-    family("truenorth_rewards_total", "counter", "Rewards learned.", &|counts| counts.rewards as f64);
-    family("truenorth_open_decisions", "gauge", "Decisions that wait for a reward.", &|counts| {
-        counts.open as f64
-    });
-    family("truenorth_expired_total", "counter", "Decisions that waited too long.", &|counts| {
-        counts.expired as f64
-    });
-    family("truenorth_conflicts_total", "counter", "Intervals that contradict each other.", &|counts| {
-        counts.conflicts as f64
-    });
-    family("truenorth_pooled_share", "gauge", "Share of decisions that the logs informed.", &|counts| {
-        counts.pooled_share
-    });
-    for (name, help, value) in [
-        ("truenorth_commits_total", "Groups of records that were synced.", &meters.commits),
-        ("truenorth_records_total", "Records written down.", &meters.records),
-        ("truenorth_refused_total", "Decisions and rewards that were refused.", &meters.refused),
-    ] {
-        let _ = writeln!(
-            text,
-            "# HELP {name} {help}\n# TYPE {name} counter\n{name} {}",
-            value.load(Ordering::Relaxed)
-        );
-    }
-    let name = "truenorth_decision_seconds";
-    let _ = writeln!(
-        text,
-        "# HELP {name} Time from a call to its answer, the disk included.\n# TYPE {name} histogram"
-    );
-    let mut count = 0;
-    for (place, bucket) in service.latency.iter().enumerate() {
-        count += bucket.load(Ordering::Relaxed);
-        let end = BUCKETS.get(place).map_or_else(|| "+Inf".to_owned(), f64::to_string);
-        let _ = writeln!(text, "{name}_bucket{{le=\"{end}\"}} {count}");
-    }
-    let sum = service.latency_sum.load(Ordering::Relaxed) as f64 / 1e9;
-    let _ = writeln!(text, "{name}_sum {sum}\n{name}_count {count}");
-    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }

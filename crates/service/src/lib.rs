@@ -5,13 +5,23 @@
 
 mod api;
 mod engine;
+mod export;
 mod hosted;
 mod http;
+mod journal;
+mod line;
+mod metrics;
 mod personalizer;
+mod records;
+mod rewards;
+mod snapshots;
 mod spec;
 mod store;
+#[cfg(test)]
+mod tests;
 mod verify;
+mod wal;
 
 pub use http::{Listening, Options, serve};
-pub use store::StoreError;
+pub use journal::StoreError;
 pub use verify::{Verified, verify};

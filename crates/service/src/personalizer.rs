@@ -124,7 +124,9 @@ struct Reward {
 
 pub(crate) async fn reward(Sent { service, name, event, text }: Sent) -> Answered {
     let Reward { value } = parse(&text)?;
-    only(service.paid(&name, vec![Paid { decision_id: event, reward: value, played: None }]).await?)?;
+    only(
+        service.paid(&name, vec![Paid { decision_id: event, reward: value, played: None, id: None }]).await?,
+    )?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

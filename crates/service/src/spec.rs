@@ -51,11 +51,14 @@ pub(crate) struct Spec {
     pub(crate) seed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) certificate: Option<CertificateSpec>,
-    /// Seconds after which a decision without a reward gets the default one.
+    /// Seconds in which a decision's reward may come. After that it gets the default one, or none if there is no default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reward_timeout_s: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) default_reward: Option<f64>,
+    /// What becomes of several rewards of one decision.
+    #[serde(skip_serializing_if = "Aggregation::is_earliest")]
+    pub(crate) reward_aggregation: Aggregation,
     /// Decisions that may wait for their rewards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) open: Option<usize>,
@@ -82,6 +85,24 @@ pub(crate) enum Mode {
     Shadow,
     /// The bandit decides and learns nothing.
     Frozen,
+}
+
+/// What becomes of several rewards of one decision.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Aggregation {
+    /// The first one is learned at once; another one is refused.
+    #[default]
+    Earliest,
+    /// Those that come in time add up, and the sum is learned when the time is over.
+    Sum,
+}
+
+impl Aggregation {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+    fn is_earliest(&self) -> bool {
+        *self == Self::Earliest
+    }
 }
 
 impl Mode {
@@ -127,6 +148,14 @@ impl Spec {
             if let Some(value) = value.filter(|value| !(-1e50..=1e50).contains(value)) {
                 return Err(wrong(format!("`{name}` is {value}, but must be a number of at most 1e50")));
             }
+        }
+        if let Some(seconds) = self.reward_timeout_s.filter(|seconds| *seconds < 0.0) {
+            return Err(wrong(format!("`reward_timeout_s` is {seconds}, but must not be negative")));
+        }
+        if self.reward_aggregation == Aggregation::Sum && self.reward_timeout_s.is_none() {
+            return Err(wrong(
+                "`reward_aggregation` \"sum\" needs `reward_timeout_s`, after which the sum is learned",
+            ));
         }
         if self.default_reward.is_some() && self.reward_timeout_s.is_none() {
             return Err(wrong("`default_reward` needs `reward_timeout_s`, after which it is given"));

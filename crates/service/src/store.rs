@@ -1,30 +1,20 @@
-//! The journal: what was accepted, in its order, in a SQLite file that is synced before anything is answered.
-//!
-//! | table | holds |
-//! |---|---|
-//! | `meta` | the version of the format |
-//! | `bandits` | a key, a name and what it was made from |
-//! | `journal` | for each record its number, bandit, kind, time, decision id and body, and a checksum of these |
-//!
-//! Beside it, `bandit-KEY.snapshot` holds a bandit's state after a record. It only shortens the fold, and may be deleted.
+//! The folder of data: a journal in SQLite, and a lock, so that one process serves it.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+
+use crate::journal::{Journal, Kind, Made, Record, Result, StoreError, Take};
+use crate::wal::{self, Mover};
 
 /// The version of the format.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// The file in the folder, and the one that tells others that it is in use.
-const FILE: &str = "truenorth.db";
+pub(crate) const FILE: &str = "truenorth.db";
 const LOCK: &str = "lock";
-
-/// What can be wrong with a folder of data, in a sentence.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct StoreError(pub(crate) String);
-
-type Result<T> = std::result::Result<T, StoreError>;
+/// Records that are read together.
+const TOGETHER: usize = 512;
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
@@ -32,80 +22,27 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// What happened, as it is written down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A decision was made; the body is what was asked.
-    Decided = 1,
-    /// A reward came; the body is the number, and what was played instead, if it was.
-    Rewarded = 2,
-    /// A fit came back.
-    Fitted = 3,
-    /// The mode was changed; the body is its name.
-    Mode = 4,
-    /// A decision that was ranked is shown; without a body.
-    Activated = 5,
-    /// All that is known became the logs of a new season.
-    Renewed = 6,
-    /// The state was replaced by another, which is the body.
-    Restored = 7,
-}
-
-impl Kind {
-    fn of(number: i64) -> Option<Self> {
-        use Kind::{Activated, Decided, Fitted, Mode, Renewed, Restored, Rewarded};
-        [Decided, Rewarded, Fitted, Mode, Activated, Renewed, Restored]
-            .into_iter()
-            .find(|kind| *kind as i64 == number)
+fn checksum(record: &Record) -> i64 {
+    let Record { number, bandit, kind, at, of, body } = record;
+    let mut hasher = crc32fast::Hasher::new();
+    for part in [*number, *bandit, *kind as i64, *at, of.unwrap_or(0)] {
+        hasher.update(&part.to_le_bytes());
     }
+    hasher.update(body);
+    i64::from(hasher.finalize())
 }
 
-/// One line of the journal.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Record {
-    pub(crate) bandit: i64,
-    pub(crate) kind: Kind,
-    /// Milliseconds since 1970.
-    pub(crate) at: i64,
-    /// Of the decision.
-    pub(crate) id: String,
-    pub(crate) body: String,
-}
-
-impl Record {
-    fn checksum(&self, number: i64) -> i64 {
-        let mut hasher = crc32fast::Hasher::new();
-        for part in [number, self.bandit, self.kind as i64, self.at] {
-            hasher.update(&part.to_le_bytes());
-        }
-        hasher.update(&(self.id.len() as u64).to_le_bytes());
-        hasher.update(self.id.as_bytes());
-        hasher.update(self.body.as_bytes());
-        i64::from(hasher.finalize())
-    }
-}
-
-/// A bandit as it was made.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Made {
-    pub(crate) key: i64,
-    pub(crate) name: String,
-    pub(crate) spec: String,
-}
-
-/// A folder of data that nobody else uses.
+/// A folder of data.
 #[derive(Debug)]
 pub(crate) struct Store {
     connection: Connection,
-    /// The number of the last record.
-    last: i64,
-    /// Held as long as the store is.
-    _lock: Option<File>,
-    path: PathBuf,
+    folder: PathBuf,
+    /// Held as long as the store is, by the one that writes.
+    _lock: Option<(Mover, File)>,
 }
 
 impl Store {
-    /// Opens a folder, or makes it.
+    /// Opens a folder that nobody else uses, or makes it.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         let in_folder = |error: std::io::Error| StoreError(format!("{}: {error}", folder.display()));
         std::fs::create_dir_all(folder).map_err(in_folder)?;
@@ -118,18 +55,34 @@ impl Store {
             Err(TryLockError::Error(error)) => return Err(in_folder(error)),
         }
         let path = folder.join(FILE);
-        let connection = Connection::open(&path)?;
-        connection.execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;
-             CREATE TABLE IF NOT EXISTS meta (version INTEGER NOT NULL);
-             CREATE TABLE IF NOT EXISTS bandits (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL);
-             CREATE TABLE IF NOT EXISTS journal (number INTEGER PRIMARY KEY, bandit INTEGER NOT NULL, kind INTEGER NOT NULL,
-                 at INTEGER NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, checksum INTEGER NOT NULL);
-             CREATE INDEX IF NOT EXISTS decided ON journal (bandit, id) WHERE kind IN (1, 2);
-",
-        )
-        .map_err(|error| StoreError(format!("{}: {error}", path.display())))?;
-        Self::checked(connection, Some(lock), path)
+        wal::check(&path)?;
+        let damaged = |error: rusqlite::Error| StoreError(format!("{}: {error}", path.display()));
+        let connection = Connection::open(&path).map_err(damaged)?;
+        // A file of another version is looked at before anything is changed.
+        let version = version(&connection).map_err(damaged)?;
+        check_version(&path, version)?;
+        connection
+            .execute_batch(
+                "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
+                 CREATE TABLE IF NOT EXISTS meta (version INTEGER NOT NULL);
+                 CREATE TABLE IF NOT EXISTS bandits (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, spec TEXT NOT NULL);
+                 CREATE TABLE IF NOT EXISTS journal (number INTEGER PRIMARY KEY, bandit INTEGER NOT NULL, kind INTEGER NOT NULL,
+                     at INTEGER NOT NULL, of INTEGER, body BLOB NOT NULL, checksum INTEGER NOT NULL);
+                 CREATE INDEX IF NOT EXISTS about ON journal (of) WHERE of IS NOT NULL;
+                 CREATE TABLE IF NOT EXISTS base (bandit INTEGER PRIMARY KEY, state BLOB NOT NULL);",
+            )
+            .map_err(damaged)?;
+        if version.is_none() {
+            connection.execute("INSERT INTO meta VALUES (?1)", [VERSION]).map_err(damaged)?;
+        }
+        let mover = Mover::start(&path)?;
+        Ok(Self { connection, folder: folder.to_owned(), _lock: Some((mover, lock)) })
+    }
+
+    /// Refuses a log that is damaged, in a folder that nobody serves; where somebody does, it changes all the time.
+    pub(crate) fn check_log(folder: &Path) -> Result<()> {
+        let free = File::open(folder.join(LOCK)).map_or(true, |lock| lock.try_lock_shared().is_ok());
+        if free { wal::check(&folder.join(FILE)) } else { Ok(()) }
     }
 
     /// Opens a folder to look at it, while it may be served.
@@ -138,119 +91,150 @@ impl Store {
         if !path.exists() {
             return Err(StoreError(format!("{}: there is no {FILE} in this folder", folder.display())));
         }
-        let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        Self::checked(connection, None, path)
+        let damaged = |error: rusqlite::Error| StoreError(format!("{}: {error}", path.display()));
+        let connection =
+            Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(damaged)?;
+        check_version(&path, version(&connection).map_err(damaged)?)?;
+        Ok(Self { connection, folder: folder.to_owned(), _lock: None })
     }
 
-    fn checked(connection: Connection, lock: Option<File>, path: PathBuf) -> Result<Self> {
-        let damaged = |error: rusqlite::Error| StoreError(format!("{}: {error}", path.display()));
-        let version: Option<i64> = connection
-            .query_row("SELECT version FROM meta", [], |row| row.get(0))
-            .optional()
-            .map_err(damaged)?;
-        match version {
-            None => {
-                connection.execute("INSERT INTO meta VALUES (?1)", [VERSION]).map_err(damaged)?;
-            }
-            Some(VERSION) => {}
-            Some(found) => {
-                let path = path.display();
-                return Err(StoreError(format!(
-                    "{path} has version {found}, but this program reads version {VERSION}"
-                )));
+    fn record(&self, row: &Row<'_>) -> Result<Record> {
+        let number: i64 = row.get(0)?;
+        let damaged = || {
+            let path = self.folder.join(FILE);
+            StoreError(format!("{}: record {number} has changed since it was written", path.display()))
+        };
+        let kind = Kind::of(row.get(2)?).ok_or_else(damaged)?;
+        let (bandit, at, of, body) = (row.get(1)?, row.get(3)?, row.get(4)?, row.get(5)?);
+        let record = Record { number, bandit, kind, at, of, body };
+        if checksum(&record) == row.get::<_, i64>(6)? { Ok(record) } else { Err(damaged()) }
+    }
+}
+
+/// The version of a file; none if it is new.
+fn version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    let made: bool =
+        connection
+            .query_row("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'meta'", [], |row| row.get(0))?;
+    if !made {
+        return Ok(None);
+    }
+    connection.query_row("SELECT version FROM meta", [], |row| row.get(0)).optional()
+}
+
+fn check_version(path: &Path, version: Option<i64>) -> Result<()> {
+    match version {
+        None | Some(VERSION) => Ok(()),
+        Some(found) => {
+            let path = path.display();
+            Err(StoreError(format!("{path} has version {found}, but this program reads version {VERSION}")))
+        }
+    }
+}
+
+impl Journal for Store {
+    fn append(&mut self, records: &[Record]) -> Result<()> {
+        let transaction = self.connection.transaction()?;
+        {
+            let mut insert =
+                transaction.prepare_cached("INSERT INTO journal VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+            for record in records {
+                let Record { number, bandit, kind, at, of, body } = record;
+                insert.execute(params![number, bandit, *kind as i64, at, of, body, checksum(record)])?;
             }
         }
-        let last = connection
-            .query_row("SELECT coalesce(max(number), 0) FROM journal", [], |row| row.get(0))
-            .map_err(damaged)?;
-        Ok(Self { connection, last, _lock: lock, path })
+        Ok(transaction.commit()?)
     }
 
-    pub(crate) fn bandits(&self) -> Result<Vec<Made>> {
-        let mut query = self.connection.prepare("SELECT key, name, spec FROM bandits ORDER BY key")?;
+    fn last(&self) -> Result<i64> {
+        let last = "SELECT coalesce(max(number), 0) FROM journal";
+        Ok(self.connection.query_row(last, [], |row| row.get(0))?)
+    }
+
+    fn read(&self, mut behind: i64, bandit: Option<i64>, take: Take<'_>) -> Result<()> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT * FROM journal WHERE number > ?1 AND (?2 IS NULL OR bandit = ?2) ORDER BY number LIMIT ?3",
+        )?;
+        loop {
+            // Handed over when they are read: SQLite cannot tidy up behind a reader who takes his time.
+            let mut records = Vec::with_capacity(TOGETHER);
+            let mut rows = query.query(params![behind, bandit, TOGETHER as i64])?;
+            while let Some(row) = rows.next()? {
+                records.push(self.record(row)?);
+            }
+            drop(rows);
+            let Some(last) = records.last() else { return Ok(()) };
+            behind = last.number;
+            records.into_iter().try_for_each(&mut *take)?;
+        }
+    }
+
+    fn find(&self, number: i64) -> Result<Option<Record>> {
+        let mut query = self.connection.prepare_cached("SELECT * FROM journal WHERE number = ?1")?;
+        let mut rows = query.query([number])?;
+        rows.next()?.map(|row| self.record(row)).transpose()
+    }
+
+    fn about(&self, decision: i64, take: Take<'_>) -> Result<()> {
+        let mut query =
+            self.connection.prepare_cached("SELECT * FROM journal WHERE of = ?1 ORDER BY number")?;
+        let mut rows = query.query([decision])?;
+        while let Some(row) = rows.next()? {
+            take(self.record(row)?)?;
+        }
+        Ok(())
+    }
+
+    fn bandits(&self) -> Result<Vec<Made>> {
+        let mut query = self.connection.prepare_cached("SELECT key, name, spec FROM bandits ORDER BY key")?;
         let made =
             query.query_map([], |row| Ok(Made { key: row.get(0)?, name: row.get(1)?, spec: row.get(2)? }))?;
         Ok(made.collect::<std::result::Result<_, _>>()?)
     }
 
-    /// Writes a new bandit down, and gives it a key.
-    pub(crate) fn create(&mut self, name: &str, spec: &str) -> Result<i64> {
+    fn create(&mut self, name: &str, spec: &str) -> Result<i64> {
         self.connection.execute("INSERT INTO bandits (name, spec) VALUES (?1, ?2)", params![name, spec])?;
         Ok(self.connection.last_insert_rowid())
     }
 
-    /// Writes records down, all or none of them, and returns when they are on the disk. Tells the number of the last.
-    pub(crate) fn append(&mut self, records: &[Record]) -> Result<i64> {
-        let transaction = self.connection.transaction()?;
-        let mut last = self.last;
-        {
-            let mut insert =
-                transaction.prepare_cached("INSERT INTO journal VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
-            for record in records {
-                last += 1;
-                let Record { bandit, kind, at, id, body } = record;
-                insert.execute(params![last, bandit, *kind as i64, at, id, body, record.checksum(last)])?;
-            }
-        }
-        transaction.commit()?;
-        self.last = last;
-        Ok(last)
+    fn base(&self, bandit: i64) -> Result<Option<Vec<u8>>> {
+        let mut query = self.connection.prepare_cached("SELECT state FROM base WHERE bandit = ?1")?;
+        Ok(query.query_row([bandit], |row| row.get(0)).optional()?)
     }
 
-    pub(crate) fn last(&self) -> i64 {
-        self.last
-    }
-
-    /// Hands over a bandit's records behind a number, in their order.
-    pub(crate) fn read(
-        &self,
-        bandit: i64,
-        behind: i64,
-        mut take: impl FnMut(i64, Record) -> Result<()>,
-    ) -> Result<()> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT number, kind, at, id, body, checksum FROM journal WHERE bandit = ?1 AND number > ?2 ORDER BY number",
-        )?;
-        let mut rows = query.query(params![bandit, behind])?;
-        while let Some(row) = rows.next()? {
-            let number: i64 = row.get(0)?;
-            let damaged = || {
-                StoreError(format!(
-                    "{}: record {number} has changed since it was written",
-                    self.path.display()
-                ))
-            };
-            let kind = Kind::of(row.get(1)?).ok_or_else(damaged)?;
-            let record = Record { bandit, kind, at: row.get(2)?, id: row.get(3)?, body: row.get(4)? };
-            if record.checksum(number) != row.get::<_, i64>(5)? {
-                return Err(damaged());
-            }
-            take(number, record)?;
-        }
+    fn set_base(&mut self, bandit: i64, state: &[u8]) -> Result<()> {
+        let set = "INSERT OR REPLACE INTO base VALUES (?1, ?2)";
+        self.connection.execute(set, params![bandit, state])?;
         Ok(())
     }
 
-    /// What was asked for a decision.
-    pub(crate) fn decided(&self, bandit: i64, id: &str) -> Result<Option<String>> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT body FROM journal WHERE bandit = ?1 AND id = ?2 AND kind = 1 ORDER BY number DESC",
-        )?;
-        Ok(query.query_row(params![bandit, id], |row| row.get(0)).optional()?)
+    fn old(&self, before: i64) -> Result<(i64, Vec<i64>)> {
+        let first_kept = "SELECT number FROM journal WHERE at >= ?1 ORDER BY number LIMIT 1";
+        let first: Option<i64> =
+            self.connection.query_row(first_kept, [before], |row| row.get(0)).optional()?;
+        let cut = first.map_or_else(|| self.last(), Ok)? - 1;
+        let mut query = self.connection.prepare("SELECT DISTINCT bandit FROM journal WHERE number <= ?1")?;
+        let bandits = query.query_map([cut], |row| row.get(0))?;
+        Ok((cut, bandits.collect::<std::result::Result<_, _>>()?))
     }
 
-    /// The last reward of a decision, as it was written down.
-    pub(crate) fn rewarded(&self, bandit: i64, id: &str) -> Result<Option<String>> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT body FROM journal WHERE bandit = ?1 AND id = ?2 AND kind = 2 ORDER BY number DESC",
+    fn forget(&mut self, up_to: i64, most: i64) -> Result<u64> {
+        let gone = self.connection.execute(
+            "DELETE FROM journal WHERE number IN (SELECT number FROM journal WHERE number <= ?1
+                 AND number < (SELECT max(number) FROM journal) ORDER BY number LIMIT ?2)",
+            params![up_to, most],
         )?;
-        Ok(query.query_row(params![bandit, id], |row| row.get(0)).optional()?)
+        Ok(gone as u64)
     }
 
-    /// What SQLite itself finds wrong.
-    pub(crate) fn integrity(&self) -> Result<Vec<String>> {
+    fn problems(&self) -> Result<Vec<String>> {
         let mut query = self.connection.prepare("PRAGMA integrity_check")?;
         let lines = query.query_map([], |row| row.get::<_, String>(0))?;
         let lines: Vec<String> = lines.collect::<std::result::Result<_, _>>()?;
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    fn reader(&self) -> Result<Box<dyn Journal>> {
+        Ok(Box::new(Self::look(&self.folder)?))
     }
 }

@@ -1,10 +1,12 @@
 //! `truenorth verify`: is a folder of data whole?
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::engine::read_snapshot;
 use crate::hosted::Hosted;
-use crate::store::{Store, StoreError};
+use crate::journal::{Journal, StoreError};
+use crate::snapshots::{follow, start};
+use crate::store::Store;
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,28 +21,33 @@ pub struct Verified {
 
 /// Folds the whole journal of a folder anew, and compares it with its snapshots. It may be served meanwhile.
 pub fn verify(folder: &Path) -> Result<Verified, StoreError> {
+    let mut found = Verified::default();
+    found.problems.extend(Store::check_log(folder).err().map(|error| error.to_string()));
     let store = Store::look(folder)?;
-    let mut found = Verified { records: store.last(), ..Verified::default() };
-    found.problems.extend(store.integrity()?);
-    for made in store.bandits()? {
-        found.bandits += 1;
-        let whole = match Hosted::restored(made.clone(), &store, None) {
-            Ok(whole) => whole,
-            Err(error) => {
-                found.problems.push(error.to_string());
-                continue;
-            }
-        };
-        let Some(snapshot) = read_snapshot(folder, made.key).filter(|kept| kept.0 <= whole.folded) else {
-            continue;
-        };
-        let name = made.name.clone();
-        match Hosted::restored(made, &store, Some(snapshot)) {
-            Ok(kept) if kept.folded == whole.folded && kept.bandit.to_bytes() != whole.bandit.to_bytes() => {
-                found.problems.push(format!("the snapshot of bandit `{name}` is not what its journal gives"));
-            }
-            Ok(_) => {}
-            Err(error) => found.problems.push(error.to_string()),
+    found.problems.extend(store.problems()?);
+    let made = store.bandits()?;
+    (found.bandits, found.records) = (made.len(), store.last()?);
+    let (mut whole, mut kept) = (BTreeMap::new(), BTreeMap::new());
+    for made in made {
+        // Looked at before the journal is read, which may go on meanwhile.
+        let (key, base, snapshot) = (made.key, store.base(made.key)?, start(folder, made.key, &store)?);
+        whole.insert(key, Hosted::restored(made.clone(), base.as_deref())?);
+        kept.insert(key, Hosted::restored(made, snapshot.as_deref())?);
+    }
+    for bandits in [&mut whole, &mut kept] {
+        if let Err(error) = follow(bandits, &store) {
+            found.problems.push(error.to_string());
+            return Ok(found);
+        }
+    }
+    for (whole, kept) in whole.values().zip(kept.values()) {
+        let [whole_live, kept_live] = [whole, kept].map(Hosted::hold);
+        let (Ok(whole_live), Ok(kept_live)) = (whole_live, kept_live) else { continue };
+        if whole_live.folded == kept_live.folded
+            && whole_live.bandit.to_bytes() != kept_live.bandit.to_bytes()
+        {
+            let name = &whole.name;
+            found.problems.push(format!("the snapshot of bandit `{name}` is not what its journal gives"));
         }
     }
     Ok(found)

@@ -2,9 +2,9 @@
 
 use crate::branch::BranchInterval;
 use crate::certificate::Certificate;
+use crate::decide::{Played, Turn};
 use crate::error::{Reason, Result};
 use crate::explain::PlayRule;
-use crate::policy::{Played, Turn};
 use crate::round::Row;
 use crate::score::Scoreboard;
 use crate::statistic::RidgeStatistic;

@@ -7,7 +7,7 @@
 //! update in between.
 //!
 //! What is played cannot tell whether what is never played is as the logs have it. So the belief without logs, *alone*,
-//! decides as many rounds as its probability says: see [`probe`](Belief::probe).
+//! decides as many rounds as its probability says: see [`is_probe`](Belief::is_probe).
 
 mod budget;
 mod drift;
@@ -262,11 +262,19 @@ impl Belief {
 
     /// Whether live data alone is to decide this round: in the long run, in as many as the logs are void with some
     /// probability.
-    pub(crate) fn probe(&mut self) -> bool {
+    pub(crate) fn is_probe(&self) -> bool {
+        self.credit + self.void >= 1.0
+    }
+
+    /// Counts a round, which live data alone may have decided.
+    pub(crate) fn count_probe(&mut self, probe: bool) {
         self.credit += self.void;
-        let due = self.credit >= 1.0;
-        self.credit -= f64::from(u8::from(due));
-        due
+        self.credit -= f64::from(u8::from(probe));
+    }
+
+    /// Whether a round is looked at for the units of its columns.
+    pub(crate) fn is_looking(&self, round: u64, actions: Actions<'_>) -> bool {
+        self.units.is_looking(round, actions)
     }
 
     /// Fits everything anew to the logs and the live data. O(d³).

@@ -13,13 +13,14 @@
 
 use crate::branch::{Branch, Radius};
 use crate::certificate::Certificate;
+use crate::decide::{Played, Turn};
 use crate::dense::{self, Matrix};
 use crate::error::{Reason, Result};
 use crate::explain::{LayerExplanation, PlayRule};
 use crate::given::Given;
 use crate::learned::{Epochs, grown_certificate, learn_certificate};
 use crate::offline::ridge_radius;
-use crate::policy::{LayerView, Played, Turn};
+use crate::policy::LayerView;
 use crate::precision::Precision;
 use crate::score::Scoreboard;
 use crate::settings::{Drift, Intervals, Pooling};
@@ -72,15 +73,11 @@ impl Confidence {
 
     /// The round procedure of Algorithm 1.
     pub(crate) fn choose(
-        &mut self,
+        &self,
         turn: Turn<'_>,
         board: &mut Scoreboard,
         mut story: Option<&mut Vec<LayerExplanation>>,
-    ) -> Result<Played> {
-        let Turn { given, round, .. } = turn;
-        if round > 1 {
-            self.start_epoch(given, round)?;
-        }
+    ) -> Played {
         let last = self.last_layer();
         let (mut conflicts, mut gathered) = (0, false);
         for layer in 0..=last {
@@ -89,8 +86,7 @@ impl Confidence {
             let wider_than = (layer < last).then(|| 0.5f64.powi(layer.cast_signed()));
             let rule = wider_than.map_or(PlayRule::LargestUcb, PlayRule::WiderThan);
             if let Some(position) = board.largest_ucb(wider_than) {
-                self.layers[layer as usize].plays += 1;
-                return Ok(Played { layer, conflicts, ..Played::at(position, rule) });
+                return Played { layer, conflicts, ..Played::at(position, rule) };
             }
             let best_lcb = board.lower.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             // Numbers at the edge of overflow may give NaN, which must not leave a layer empty.
@@ -154,8 +150,17 @@ impl Confidence {
         radius.scaled(given.settings.exploration_scale)
     }
 
+    /// Whether an epoch starts with this round, the first one aside.
+    pub(crate) fn starts_epoch(&self, given: &Given, round: u64) -> Result<bool> {
+        let Intervals::Pooled { drift: Drift::Learned(starts), .. } = &self.intervals else {
+            return Ok(false);
+        };
+        let horizon = given.settings.needed_horizon("by the learned certificate")?;
+        Ok(round > 1 && Epochs(starts).starts(round, horizon))
+    }
+
     /// Learns the certificate anew if an epoch starts with this round (Algorithm 2).
-    fn start_epoch(&mut self, given: &Given, round: u64) -> Result<()> {
+    pub(crate) fn start_epoch(&mut self, given: &Given, round: u64) -> Result<()> {
         let Intervals::Pooled { drift: Drift::Learned(starts), .. } = &self.intervals else { return Ok(()) };
         let epochs = Epochs(starts);
         let horizon = given.settings.needed_horizon("by the learned certificate")?;

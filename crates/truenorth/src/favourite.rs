@@ -2,10 +2,10 @@
 
 use crate::branch::{Branch, Radius};
 use crate::certificate::Certificate;
+use crate::decide::{Played, Turn};
 use crate::error::Result;
 use crate::explain::PlayRule;
 use crate::given::Given;
-use crate::policy::{Played, Turn};
 use crate::precision::Precision;
 use crate::score::Scoreboard;
 use crate::statistic::RidgeStatistic;

@@ -39,6 +39,8 @@ pub struct Fit {
 /// What a [`Fit`] has found.
 #[derive(Debug, Clone)]
 pub struct Fitted {
+    /// What the policy was made from, when it became due.
+    given: Arc<Given>,
     belief: Belief,
     /// Nothing where a matrix was singular by rounding.
     found: Option<(Known, Option<Known>)>,
@@ -108,12 +110,13 @@ impl Waiting {
 impl Fit {
     /// Fits. O(d³), by the parts of a [sparse](crate::Settings::sparse) policy.
     pub fn run(self) -> Result<Fitted> {
-        let Asked { mut belief, data, rewards } = self.asked;
-        match Posterior::fitted(&mut belief, &self.given, &data, rewards) {
-            Ok(found) => Ok(Fitted { belief, found: Some(found), rewards }),
-            Err(error) if error.is_singular() => Ok(Fitted { belief, found: None, rewards }),
-            Err(error) => Err(error),
-        }
+        let Self { given, asked: Asked { mut belief, data, rewards } } = self;
+        let found = match Posterior::fitted(&mut belief, &given, &data, rewards) {
+            Ok(found) => Some(found),
+            Err(error) if error.is_singular() => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Fitted { given, belief, found, rewards })
     }
 }
 
@@ -137,13 +140,13 @@ impl Policy {
     /// rewards can be folded again to the same bits, calls this a fixed number of rewards after the fit became due, and has
     /// whoever folds rewards, not who decides, wait for a fit that takes longer.
     pub fn finish_fit(&mut self, fitted: Result<Fitted>) -> Result<()> {
-        let dimension = self.dimension();
         let Family::Posterior(policy) = &mut self.family else { return Ok(()) };
         let Some(waiting) = &policy.waiting else {
             return Err(check::incompatible("`finish_fit`", "a policy without a fit that is due"));
         };
-        let Fitted { belief, found, rewards } = fitted?;
-        if belief.dimension() != dimension || rewards != waiting.asked.rewards {
+        let Fitted { given, belief, found, rewards } = fitted?;
+        // One of another season, or of fewer features, has other logs.
+        if !Arc::ptr_eq(&given, &self.given) || rewards != waiting.asked.rewards {
             return Err(check::incompatible("what this fit has found", "the fit that is due"));
         }
         let since = policy.waiting.take().map_or_else(Vec::new, |waiting| waiting.since);

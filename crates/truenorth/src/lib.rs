@@ -45,6 +45,7 @@ mod certificate;
 #[doc(hidden)]
 pub mod check;
 mod confidence;
+mod decide;
 mod dense;
 mod error;
 mod explain;
@@ -76,6 +77,7 @@ mod triangle;
 
 pub use branch::{ActionInterval, Branch, BranchInterval};
 pub use certificate::Certificate;
+pub use decide::Room;
 pub use error::{Error, ErrorKind, Result};
 pub use explain::{Explanation, LayerExplanation};
 pub use features::FeatureView;

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use crate::arms::Arms;
 use crate::belief::{Belief, first_unit};
-use crate::branch::{ActionInterval, Branch};
+use crate::branch::ActionInterval;
 use crate::certificate::Certificate;
 use crate::check;
 use crate::confidence::{Confidence, Layer};
+use crate::decide::Turn;
 use crate::error::{Error, Reason, Result};
-use crate::explain::{Explanation, LayerExplanation, PlayRule};
 use crate::favourite::Favourite;
 use crate::given::Given;
 use crate::offline::Offline;
 use crate::posterior::{Known, Posterior};
 use crate::precision::Precision;
-use crate::round::{Actions, Choice, Counts, Decision, Observation, Row};
+use crate::round::{Actions, Counts, Decision, Observation, Row};
 use crate::score::{OtherForm, Scoreboard};
 use crate::settings::{Method, Settings};
 use crate::statistic::RidgeStatistic;
@@ -64,56 +64,6 @@ pub(crate) enum Family {
     Posterior(Posterior),
     Offline(Favourite),
     Arms(Arms),
-}
-
-/// What a method decides on.
-#[derive(Clone, Copy)]
-pub(crate) struct Turn<'a> {
-    pub(crate) given: &'a Given,
-    pub(crate) actions: Actions<'a>,
-    /// This round, counted from 1, of its season.
-    pub(crate) round: u64,
-    /// Rewards of this season so far.
-    pub(crate) rewards: u64,
-    /// What the belief has spent in this season.
-    pub(crate) spent: f64,
-    /// This round, counted from 1, of all.
-    pub(crate) dice: u64,
-}
-
-impl<'a> Turn<'a> {
-    fn new(given: &'a Given, actions: Actions<'a>, counts: &Counts, before: &Counts) -> Self {
-        let dice = counts.rounds + 1;
-        let (round, rewards) = (dice - before.rounds, counts.rewards - before.rewards);
-        Self { given, actions, round, rewards, spent: counts.spent - before.spent, dice }
-    }
-
-    /// t/d, where t counts no more rounds than are remembered.
-    pub(crate) fn rounds_per_feature(&self) -> f64 {
-        let Settings { half_life, dimension, .. } = &self.given.settings;
-        let remembered = half_life.map_or(f64::INFINITY, |rounds| rounds / std::f64::consts::LN_2);
-        (self.round as f64).min(remembered) / *dimension as f64
-    }
-}
-
-/// What a method has decided.
-pub(crate) struct Played {
-    /// Of the candidate on the scoreboard.
-    pub(crate) position: usize,
-    pub(crate) rule: PlayRule,
-    pub(crate) layer: u32,
-    pub(crate) propensity: f64,
-    pub(crate) conflicts: usize,
-    /// What was spent, and whether nothing was left to spend.
-    pub(crate) price: f64,
-    pub(crate) forced: bool,
-}
-
-impl Played {
-    /// This candidate, for certain, by a policy without layers.
-    pub(crate) fn at(position: usize, rule: PlayRule) -> Self {
-        Self { position, rule, layer: 0, propensity: 1.0, conflicts: 0, price: 0.0, forced: false }
-    }
 }
 
 /// A row in the form that a policy keeps, where that is another.
@@ -175,7 +125,7 @@ impl Family {
     }
 
     /// Gives each of the `unseen` columns its unit that this round is the first to show.
-    fn meet(&mut self, unseen: &mut Vec<usize>, actions: Actions<'_>) {
+    pub(crate) fn meet(&mut self, unseen: &mut Vec<usize>, actions: Actions<'_>) {
         unseen.retain(|&j| {
             let Some(unit) = first_unit(actions, j) else { return true };
             match self {
@@ -260,73 +210,6 @@ impl Policy {
             return Err(damaged("its counts do not fit together".to_owned()));
         }
         Ok(Self { counts, before, family, grown_from, restored: true, unseen, ..fresh })
-    }
-
-    /// Chooses an action.
-    pub fn choose(&mut self, actions: Actions<'_>) -> Result<Choice> {
-        self.decide(actions, None)
-    }
-
-    /// Chooses an action, and tells why. The same decision as [`choose`](Self::choose) makes.
-    pub fn choose_explained(&mut self, actions: Actions<'_>) -> Result<(Choice, Explanation)> {
-        let mut layers = Vec::new();
-        let choice = self.decide(actions, Some(&mut layers))?;
-        let Counts { spent, .. } = self.counts;
-        Ok((choice, Explanation { round: choice.decision.round, action: choice.action, layers, spent }))
-    }
-
-    fn decide(
-        &mut self,
-        actions: Actions<'_>,
-        mut story: Option<&mut Vec<LayerExplanation>>,
-    ) -> Result<Choice> {
-        if actions.is_sparse() != self.given.settings.sparse {
-            let mut other = std::mem::take(&mut self.board.other);
-            let decided = other.of(actions).and_then(|actions| self.decide(actions, story));
-            self.board.other = other;
-            return decided;
-        }
-        if self.given.settings.season.is_some_and(|season| self.counts.rounds - self.before.rounds >= season)
-        {
-            self.renew()?;
-        }
-        let Self { given, counts, before, family, unseen, board, .. } = self;
-        let given = &**given;
-        check::length("a feature vector", given.settings.dimension, actions.dimension())?;
-        if !unseen.is_empty() {
-            family.meet(unseen, actions);
-        }
-        let round = counts.rounds + 1;
-        let turn = Turn::new(given, actions, counts, before);
-        board.all_candidates(actions.count());
-        let Played { position, rule, layer, propensity, conflicts, price, forced } = match family {
-            Family::Confidence(policy) => policy.choose(turn, board, story.as_deref_mut())?,
-            Family::Posterior(policy) => policy.choose(turn, board)?,
-            Family::Offline(policy) => policy.choose(turn, board),
-            Family::Arms(policy) => policy.choose(turn, board)?,
-        };
-        if let Some(layers) = story {
-            let actions = board.intervals().collect();
-            layers.push(LayerExplanation { layer, rule: rule.to_string(), actions, eliminated: Vec::new() });
-        }
-        let interval = board.aggregated(position);
-        counts.rounds = round;
-        counts.conflicts += conflicts as u64;
-        counts.informed += u64::from(interval.branch != Branch::Online);
-        counts.spent += price;
-        counts.forced += u64::from(forced);
-        Ok(Choice {
-            decision: Decision { round, layer },
-            action: interval.action,
-            ucb: interval.ucb,
-            lcb: interval.lcb,
-            mean: interval.mean(),
-            bias: interval.informed.map_or(0.0, |informed| informed.bias),
-            branch: interval.branch,
-            propensity,
-            candidates: board.candidates.len(),
-            conflicts,
-        })
     }
 
     /// Learns the reward of a decision. Rewards may come late, in any order, or never; each one

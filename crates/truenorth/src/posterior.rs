@@ -16,16 +16,16 @@ use rand::RngExt as _;
 use crate::belief::{Belief, Budget, Gaussian, Neglect, PRICED, is_recheck};
 use crate::branch::{Branch, Radius};
 use crate::confidence::discounted_weight;
+use crate::decide::{Played, Turn};
 use crate::dense::Vector;
 use crate::error::Result;
 use crate::explain::PlayRule;
-use crate::explore::{self, Dice, Draws};
+use crate::explore::{self, Dice};
 use crate::fit::{Asked, Waiting};
 use crate::given::Given;
 use crate::parted::Parted;
-use crate::policy::{Played, Turn};
 use crate::precision::Precision;
-use crate::round::Row;
+use crate::round::{Row, Toll};
 use crate::score::Scoreboard;
 use crate::settings::{Explore, Method, Prior};
 use crate::statistic::RidgeStatistic;
@@ -59,12 +59,6 @@ pub(crate) struct Posterior {
     overdrawn: bool,
     /// The fit that is due, where fits run beside decisions.
     pub(crate) waiting: Option<Waiting>,
-    /// Room that decisions reuse; no state lives here.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    draws: Draws,
-    /// Actions that may be the best, as of the last price.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    possible: Vec<usize>,
 }
 
 /// The Gaussian.
@@ -158,19 +152,8 @@ impl Posterior {
         let known = Self::assembled(given, prior, &data)?;
         let logs = given.logs().weight() > 0.0;
         let alone = (prior == Prior::Adaptive && logs).then(|| known.clone());
-        let (draws, possible) = Default::default();
-        let mut policy = Self {
-            prior,
-            data,
-            known,
-            alone,
-            belief,
-            fitted: 0,
-            overdrawn: false,
-            waiting: None,
-            draws,
-            possible,
-        };
+        let mut policy =
+            Self { prior, data, known, alone, belief, fitted: 0, overdrawn: false, waiting: None };
         policy.fit(given, 0, 0)?;
         Ok(policy)
     }
@@ -223,56 +206,93 @@ impl Posterior {
         self.fit(given, rounds, rewards)
     }
 
-    pub(crate) fn choose(&mut self, turn: Turn<'_>, board: &mut Scoreboard) -> Result<Played> {
+    /// Takes note of what a round offers, before it is decided: units of columns, a fit that is due.
+    #[inline]
+    pub(crate) fn see(&mut self, turn: Turn<'_>) -> Result<()> {
         let Turn { given, actions, round, rewards, .. } = turn;
+        let look = |belief: &mut Belief| belief.is_due((round, rewards), actions, given.logs());
+        if !(self.belief.as_mut().is_some_and(look) || self.has_faded(turn)) {
+            return Ok(());
+        }
+        let fit = if given.settings.fits_beside { Self::ask } else { Self::fit };
+        match fit(self, given, round, rewards) {
+            // Features of wildly different sizes can make a precision singular by rounding. What was
+            // believed before stays in force, and follows each reward.
+            Err(error) if error.is_singular() => Ok(()),
+            done => done,
+        }
+    }
+
+    /// Whether [`see`](Self::see) changes anything.
+    pub(crate) fn sees(&self, turn: Turn<'_>) -> bool {
+        let asked = turn.given.settings.fits_beside && self.waiting.is_some();
+        let due = |belief: &Belief| {
+            belief.is_looking(turn.round, turn.actions) || belief.is_due_after(turn.rewards) && !asked
+        };
+        self.belief.as_ref().is_some_and(due) || self.has_faded(turn) && !asked
+    }
+
+    #[inline]
+    fn has_faded(&self, turn: Turn<'_>) -> bool {
+        let since = (turn.round - self.fitted) as f64;
+        turn.given.settings.half_life.is_some_and(|rounds| since >= STEP * rounds)
+    }
+
+    pub(crate) fn choose(&self, turn: Turn<'_>, board: &mut Scoreboard) -> Played {
+        let Turn { given, actions, .. } = turn;
         let settings = &given.settings;
         let Method::Posterior { explore, .. } = settings.method else { unreachable!("of this family") };
-        let faded = settings.half_life.is_some_and(|rounds| (round - self.fitted) as f64 >= STEP * rounds);
-        let look = |belief: &mut Belief| belief.is_due((round, rewards), actions, given.logs());
-        if self.belief.as_mut().is_some_and(look) || faded {
-            let fit = if settings.fits_beside { Self::ask } else { Self::fit };
-            match fit(self, given, round, rewards) {
-                // Features of wildly different sizes can make a precision singular by rounding. What was
-                // believed before stays in force, and follows each reward.
-                Err(error) if error.is_singular() => {}
-                failed => failed?,
-            }
-        }
         let dice = || explore::generator(settings.seed, turn.dice);
         let budgeted = self.prior == Prior::Adaptive;
         match explore {
-            Explore::Ucb if budgeted => Ok(self.choose_believed(turn, &mut dice(), board)),
+            Explore::Ucb if budgeted => self.choose_believed(turn, &mut dice(), board),
             Explore::Ucb => {
                 self.score(turn, false, board);
-                Ok(Played::at(board.largest_index().unwrap_or(0), PlayRule::LargestIndex))
+                Played::at(board.largest_index().unwrap_or(0), PlayRule::LargestIndex)
             }
             Explore::Sampling => {
                 self.score(turn, true, board);
                 let (mut dice, deviation) = (dice(), settings.exploration_scale * self.noise(given));
+                let Scoreboard { draws, panels, .. } = board;
                 let position = match &self.known {
-                    Known::Whole(known) => self.draws.play(known, deviation, &board.panels, &mut dice),
-                    Known::Parted(known) => self.draws.play_parted(known, deviation, actions, &mut dice),
+                    Known::Whole(known) => draws.play(known, deviation, panels, &mut dice),
+                    Known::Parted(known) => draws.play_parted(known, deviation, actions, &mut dice),
                 };
                 if budgeted {
-                    return Ok(self.sample_believed(turn, position, &mut dice, board));
+                    return self.sample_believed(turn, position, &mut dice, board);
                 }
-                let propensity = self.draws.share(position);
-                Ok(Played { propensity, ..Played::at(position, PlayRule::Sampled) })
+                let propensity = board.draws.share(position);
+                Played { propensity, ..Played::at(position, PlayRule::Sampled) }
             }
             Explore::Epsilon(epsilon) => {
                 self.score(turn, false, board);
                 let favourite = board.largest_mean().unwrap_or(0);
                 let (position, propensity) =
                     explore::epsilon_greedy(epsilon, favourite, actions.count(), &mut dice());
-                Ok(Played { propensity, ..Played::at(position, PlayRule::Epsilon(epsilon)) })
+                Played { propensity, ..Played::at(position, PlayRule::Epsilon(epsilon)) }
             }
+        }
+    }
+
+    /// Takes note of a decision that was made.
+    #[inline]
+    pub(crate) fn count(&mut self, method: &Method, toll: &Toll) {
+        if matches!(method, Method::Posterior { explore: Explore::Ucb, .. })
+            && self.prior == Prior::Adaptive
+            && self.alone.is_some()
+            && let Some(belief) = &mut self.belief
+        {
+            belief.count_probe(toll.probe);
+        }
+        if toll.priced {
+            self.overdrawn = toll.forced;
         }
     }
 
     /// The largest index of the belief, or what live data alone is asked for: a probe, a recheck, a round beyond the
     /// budget.
-    fn choose_believed(&mut self, turn: Turn<'_>, dice: &mut Dice, board: &mut Scoreboard) -> Played {
-        let probe = self.alone.is_some() && self.belief.as_mut().is_some_and(Belief::probe);
+    fn choose_believed(&self, turn: Turn<'_>, dice: &mut Dice, board: &mut Scoreboard) -> Played {
+        let probe = self.alone.is_some() && self.belief.as_ref().is_some_and(Belief::is_probe);
         let recheck = self.alone.is_some() && (probe || is_recheck(turn.round));
         let weight = if self.overdrawn { 1 } else { PRICED };
         let priced = dice.random_range(0..weight) == 0;
@@ -283,21 +303,22 @@ impl Posterior {
             Some(favourite) => Played::at(favourite, PlayRule::LiveFavourite),
             None => Played::at(position, PlayRule::LargestIndex),
         };
+        played.toll.probe = probe;
         if priced {
             let priced = self.price(turn, played.position, board);
-            self.overdrawn = turn.spent > priced.allowed;
-            if self.overdrawn {
-                played = Played { forced: true, ..Played::at(priced.safe, PlayRule::Forced) };
-            } else {
-                played.price = weight as f64 * priced.price;
+            let forced = turn.spent > priced.allowed;
+            if forced {
+                played = Played::at(priced.safe, PlayRule::Forced);
             }
+            let price = if forced { 0.0 } else { weight as f64 * priced.price };
+            played.toll = Toll { price, priced: true, forced, probe };
         }
         played
     }
 
     /// The favourite of a draw, or sometimes any action that live data has not ruled out.
     fn sample_believed(
-        &mut self,
+        &self,
         turn: Turn<'_>,
         drawn: usize,
         dice: &mut Dice,
@@ -305,16 +326,18 @@ impl Posterior {
     ) -> Played {
         let floor = FLOOR.min(turn.rounds_per_feature().recip().sqrt());
         let Priced { safe, price, allowed } = self.price(turn, drawn, board);
-        let possible = &self.possible;
+        let Scoreboard { possible, draws, .. } = board;
         let forced = turn.spent > allowed;
         let (favourite, rule) = if forced { (safe, PlayRule::Forced) } else { (drawn, PlayRule::Sampled) };
         let any = dice.random::<f64>() < floor;
         let position = if any { possible[dice.random_range(0..possible.len())] } else { favourite };
-        let share = if forced { f64::from(u8::from(position == safe)) } else { self.draws.share(position) };
+        let share = if forced { f64::from(u8::from(position == safe)) } else { draws.share(position) };
         let chance = if possible.contains(&position) { (possible.len() as f64).recip() } else { 0.0 };
         let propensity = (1.0 - floor) * share + floor * chance;
         let price = if forced { 0.0 } else { price };
-        Played { propensity, price, forced, ..Played::at(position, rule) }
+        // Not kept, as every round is priced.
+        let toll = Toll { price, forced, ..Toll::default() };
+        Played { propensity, toll, ..Played::at(position, rule) }
     }
 
     pub(crate) fn learn(&mut self, features: Row<'_>, reward: f64, level: f64, board: &mut Scoreboard) {
@@ -396,7 +419,7 @@ impl Posterior {
 
     /// What it may cost to play this one of the actions that were scored last, by live data alone; see
     /// [`Budget`].
-    fn price(&mut self, turn: Turn<'_>, position: usize, board: &mut Scoreboard) -> Priced {
+    fn price(&self, turn: Turn<'_>, position: usize, board: &mut Scoreboard) -> Priced {
         let Turn { given, actions, round, .. } = turn;
         let live = self.alone.as_ref().unwrap_or(&self.known);
         let settings = &given.settings;
@@ -404,6 +427,7 @@ impl Posterior {
         let budget = Budget::new(live.log_det_growth(), settings.delta, settings.dimension, round);
         let count = board.candidates.len();
         let radius = Radius { norm: budget.radius * noise, ..Radius::default() };
+        let mut possible = std::mem::take(&mut board.possible);
         let scores = board.aside(actions, live, radius);
         let upper = |k: usize| scores.mean[k] + scores.statistical[k];
         let lower = |k: usize| scores.mean[k] - scores.statistical[k];
@@ -412,11 +436,12 @@ impl Posterior {
             safe = if upper(k) > upper(safe) { k } else { safe };
             best = best.max(lower(k));
         }
-        self.possible.clear();
-        self.possible.extend((0..count).filter(|&k| upper(k) >= best));
+        possible.clear();
+        possible.extend((0..count).filter(|&k| upper(k) >= best));
         let farthest = |k: usize| self.belief.as_ref().map_or(0.0, |belief| belief.farthest(actions.row(k)));
         let longest = (0..count).map(farthest).fold(0.0, f64::max);
         let price = (upper(safe) - lower(position)).min(longest + farthest(position)).max(0.0);
+        board.possible = possible;
         Priced { safe, price: price / noise, allowed: budget.allowed }
     }
 

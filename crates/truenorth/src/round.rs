@@ -197,9 +197,9 @@ pub struct Decision {
     pub layer: u32,
 }
 
-/// A decision that has been made.
+/// A decision that has been made: a fact, which [`Policy::record`](crate::Policy::record) takes note of without deciding again.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Choice {
     /// Hand this back with the reward.
@@ -224,6 +224,24 @@ pub struct Choice {
     pub candidates: usize,
     /// Action-layer pairs of this round whose online and pooled intervals are disjoint.
     pub conflicts: usize,
+    /// What the belief is charged with. No part of the interface.
+    #[doc(hidden)]
+    pub toll: Toll,
+}
+
+/// What a decision is charged with, by a policy that may spend only so much on its belief.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[doc(hidden)]
+pub struct Toll {
+    /// What was spent.
+    pub(crate) price: f64,
+    /// Whether this round was one of those that are priced, and remembered as such.
+    pub(crate) priced: bool,
+    /// Whether nothing was left to spend.
+    pub(crate) forced: bool,
+    /// Whether live data alone was to decide.
+    pub(crate) probe: bool,
 }
 
 impl Choice {

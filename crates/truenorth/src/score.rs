@@ -3,6 +3,7 @@
 use crate::belief::Neglect;
 use crate::branch::{ActionInterval, Branch, BranchInterval, Radius};
 use crate::error::Result;
+use crate::explore::Draws;
 use crate::kernel::{self, Aligned, Carried, Contenders, IndexBounds, Measured, Panels, Scores};
 use crate::parted::{Parted, Room};
 use crate::posterior::Known;
@@ -41,6 +42,9 @@ pub(crate) struct Scoreboard {
     pub(crate) carried: Carried,
     pub(crate) carried_many: Vec<Carried>,
     pub(crate) room: Room,
+    /// Draws from the posterior, and actions that may be the best, as of the last price.
+    pub(crate) draws: Draws,
+    pub(crate) possible: Vec<usize>,
     /// Actions of the last round in the other form than they came in.
     pub(crate) other: OtherForm,
 }

@@ -1,5 +1,6 @@
 //! What a bandit promises.
 
+mod facts;
 mod growing;
 mod mutants;
 mod restoring;

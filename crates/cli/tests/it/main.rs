@@ -12,5 +12,6 @@ mod messages;
 mod reproduce;
 #[cfg(unix)]
 mod serve;
+mod serve_disk;
 mod summarize;
 mod support;

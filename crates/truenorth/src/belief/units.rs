@@ -87,11 +87,16 @@ impl Units {
         self.unseen = self.by_column.contains(&0.0);
     }
 
+    /// Whether a look at the actions of a round is due.
+    pub(crate) fn is_looking(&self, round: u64, actions: Actions<'_>) -> bool {
+        let new = |(column, value): (usize, f64)| self.by_column[column] == 0.0 && value != 0.0;
+        let shown = || (0..actions.count()).any(|k| actions.row(k).entries().any(new));
+        round.is_power_of_two() || self.unseen && shown()
+    }
+
     /// Looks at the actions of a round, if that is due. Tells whether units have changed, and how.
     pub(crate) fn look(&mut self, round: u64, actions: Actions<'_>, logs: &RidgeStatistic) -> Look {
-        let rows = || (0..actions.count()).flat_map(|k| actions.row(k).entries());
-        let new = |(column, value): (usize, f64)| self.by_column[column] == 0.0 && value != 0.0;
-        if !(round.is_power_of_two() || self.unseen && rows().any(new)) {
+        if !self.is_looking(round, actions) {
             return Look::Same;
         }
         let mut add = |column: usize, squares: &mut [f64]| {
@@ -101,7 +106,8 @@ impl Units {
         };
         let mut squares = Vec::with_capacity(actions.count());
         if actions.is_sparse() {
-            let mut shown: Vec<(usize, f64)> = rows().filter(|(_, value)| *value != 0.0).collect();
+            let rows = (0..actions.count()).flat_map(|k| actions.row(k).entries());
+            let mut shown: Vec<(usize, f64)> = rows.filter(|(_, value)| *value != 0.0).collect();
             shown.sort_by_key(|(column, _)| *column);
             for shown in shown.chunk_by(|a, b| a.0 == b.0) {
                 squares.clear();

@@ -116,3 +116,19 @@ fn rewards_that_are_learned_together_are_learned_one_after_the_other_to_the_last
         }
     }
 }
+
+#[test]
+fn a_fit_of_the_season_before_is_refused() {
+    let mut world = World::new(3, 4, 0.3);
+    let mut policy = policy(&mut world, true, false);
+    let features = world.round(5);
+    let actions = Actions::new(&features, 4).unwrap();
+    policy.choose(actions).unwrap();
+    let before = policy.begin_fit().unwrap();
+    policy.renew().unwrap();
+    policy.choose(actions).unwrap();
+    let now = policy.begin_fit().unwrap();
+    let error = policy.finish_fit(before.run()).unwrap_err();
+    assert_eq!(error.to_string(), "what this fit has found does not go with the fit that is due");
+    policy.finish_fit(now.run()).unwrap();
+}

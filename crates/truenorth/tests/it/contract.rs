@@ -2,7 +2,7 @@
 
 use truenorth::{
     Actions, Decision, Drift, Error, ErrorKind, Explore, Intervals, Method, Observation, Policy, Pooling,
-    Preset, Settings,
+    Preset, Room, Settings,
 };
 
 use crate::support::{World, below, dot, explore, is_believed, play, rounds};
@@ -59,6 +59,28 @@ fn a_restored_policy_goes_on_bit_for_bit() {
         }
         assert_eq!(policy.to_bytes(), restored.to_bytes(), "{name}");
         assert_eq!(policy.counts(), restored.counts(), "{name}");
+    });
+}
+
+#[test]
+fn a_decision_changes_nothing_and_whoever_takes_note_of_it_is_where_its_maker_would_be() {
+    every_policy(|name, mut policy, world| {
+        let (mut other, mut room) = (policy.clone(), Room::default());
+        for (round, (features, rewards)) in rounds(world, ROUNDS, 6).into_iter().enumerate() {
+            let actions = Actions::new(&features, 4).unwrap();
+            let before = policy.to_bytes();
+            let decided = policy.decide(actions, &mut room).unwrap();
+            assert_eq!(policy.to_bytes(), before, "{name}");
+            assert_eq!(other.record(actions, &decided).unwrap(), decided.decision, "{name}");
+            assert_eq!(policy.choose(actions).unwrap(), decided, "{name}");
+            // Some rewards never come.
+            if round % 5 > 0 {
+                let observation = decided.rewarded(actions, rewards[decided.action]);
+                policy.learn(observation).unwrap();
+                other.learn(observation).unwrap();
+            }
+            assert_eq!(policy.to_bytes(), other.to_bytes(), "{name}, round {round}");
+        }
     });
 }
 
