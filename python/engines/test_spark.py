@@ -1,6 +1,7 @@
 """Spark sums up what one process sums up, whatever its partitions are, and whoever dies on the way."""
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 @pytest.fixture(scope="module")
 def spark():
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("no Java")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     session = (
         pyspark.sql.SparkSession.builder.master("local-cluster[2,1,1024]")
