@@ -20,9 +20,11 @@ mod fit;
 mod interrupt;
 mod monitor;
 mod params;
+mod parts;
 mod policy;
 mod rounds;
 mod rows;
+mod sql;
 mod summary;
 
 use pyo3::prelude::*;
@@ -42,8 +44,10 @@ mod _native {
         experiment::{reproduce, simulate},
         fit::Fit,
         monitor::{Monitor, monitor_files},
+        parts::{Recipe, Survey, merge_summaries, summarize_part, survey_arrow},
         policy::Policy,
         presets,
+        sql::{sql_cuts, sql_summary_query, sql_survey_query},
         summary::{Summary, summarize_arrow, summarize_files, summarize_rows},
     };
 

@@ -13,6 +13,7 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
+use serde::{Deserialize, Serialize};
 use truenorth_app::Error;
 use truenorth_app::summarize::{Asked, summarize};
 use truenorth_features::{Event, Joining, Rows, nearest};
@@ -165,6 +166,28 @@ impl Summary {
         Ok(Self { inner })
     }
 
+    /// The summary that a database has computed, by the query of `truenorth.sql.summary_query`.
+    ///
+    /// Parameters
+    /// ----------
+    /// answer : cursor, table or dict
+    ///     All rows of the answer: a cursor that has executed the query, a table of pandas, polars or Arrow, or a
+    ///     dictionary of columns.
+    /// name : str
+    ///     What the rows come from, for `files`.
+    ///
+    /// Returns
+    /// -------
+    /// Summary
+    #[classmethod]
+    #[pyo3(signature = (answer, name = "database"))]
+    fn from_sql(_class: &Bound<'_, PyType>, answer: &Bound<'_, PyAny>, name: &str) -> Result<Self> {
+        let py = answer.py();
+        let table = python(py, "truenorth._frames", "answer", (answer,))?;
+        let batches = batches(&table)?;
+        Ok(Self { inner: py.detach(|| truenorth_logs::Summary::from_sql(batches, name))? })
+    }
+
     /// Writes the file that `truenorth summarize` writes.
     fn save(&self, path: PathBuf) -> Result<()> {
         Ok(self.inner.write(&path).map_err(Error::file(&path))?)
@@ -297,7 +320,7 @@ impl Encoded {
 }
 
 /// What `summarize` was told, but for the data.
-#[derive(FromPyObject)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Told {
     model: Option<String>,
@@ -324,6 +347,17 @@ pub(crate) fn format(name: Option<&str>) -> PyResult<Option<Format>> {
     truenorth_app::format(name).map_err(|known| one_of("format", name, &known))
 }
 
+/// What to do about missing values, by its name.
+pub(crate) fn missing(name: &str) -> PyResult<Missing> {
+    Ok(match name {
+        "refuse" => Missing::Refuse,
+        "drop" => Missing::Drop,
+        "mean" => Missing::Mean,
+        "zero" => Missing::Zero,
+        other => return Err(one_of("missing", other, "refuse, drop, mean, zero")),
+    })
+}
+
 /// A word that must be one of others.
 fn one_of(setting: &str, word: &str, known: &str) -> PyErr {
     let near = nearest(word, known.split(", "));
@@ -334,13 +368,7 @@ fn one_of(setting: &str, word: &str, known: &str) -> PyErr {
 impl Told {
     pub(crate) fn plan(self) -> Result<Plan> {
         let wrong = |sentence: String| Err(PyValueError::new_err(sentence).into());
-        let missing = match self.missing.as_str() {
-            "refuse" => Missing::Refuse,
-            "drop" => Missing::Drop,
-            "mean" => Missing::Mean,
-            "zero" => Missing::Zero,
-            other => return Err(one_of("missing", other, "refuse, drop, mean, zero").into()),
-        };
+        let missing = missing(&self.missing)?;
         if self.reward_range.is_some_and(|(low, high)| low > high || low.is_nan() || high.is_nan()) {
             return wrong("`reward_range` takes two numbers, the smaller first".to_owned());
         }

@@ -25,12 +25,14 @@ from truenorth._native import (
     Fit,
     Monitor,
     Policy,
+    Recipe,
     Summary,
+    Survey,
     __version__,
     presets,
 )
 from truenorth._plot import Picture
-from truenorth._summaries import summarize
+from truenorth._summaries import merge, summarize, survey
 
 __all__ = [
     "ActionInterval",
@@ -59,17 +61,21 @@ __all__ = [
     "Picture",
     "Played",
     "Policy",
+    "Recipe",
     "Results",
     "Summary",
+    "Survey",
     "Watch",
     "__version__",
     "audit",
     "compare",
     "evaluate",
+    "merge",
     "monitor",
     "off_policy",
     "presets",
     "reproduce",
     "simulate",
     "summarize",
+    "survey",
 ]

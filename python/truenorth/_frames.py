@@ -157,6 +157,15 @@ def frame(names: list[str], rows: Floats, ids: list[str], like: Any) -> Any:
     return {name: rows[:, place] for place, name in enumerate(names)}
 
 
+def answer(value: Any) -> Any:
+    """The answer of a query: a cursor's rows as a dictionary of columns; tables as they are."""
+    if not (hasattr(value, "description") and hasattr(value, "fetchall")):
+        return arrow(value)
+    names = [column[0] for column in value.description]
+    rows = value.fetchall()
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
 def _read(text: str, what: str) -> Any:
     try:
         return json.loads(text)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from truenorth import _native
 from truenorth._frames import arrow, column_names, is_table, paths
-from truenorth._native import Summary
+from truenorth._native import Recipe, Summary, Survey
 
 Path = str | os.PathLike[str]
 
@@ -26,6 +26,7 @@ def summarize(
     reward: str | None = None,
     action: str | Iterable[str] | None = None,
     chosen: str | None = None,
+    recipe: Recipe | None = None,
     features: str | Iterable[str] | None = None,
     one_hot: str | Iterable[str] = "",
     hash: str | Iterable[str] = "",
@@ -61,6 +62,9 @@ def summarize(
         Columns that belong to the action, its id first.
     chosen : str, optional
         Column that says whether the action of a row was taken, where each row is an action.
+    recipe : Recipe, optional
+        How features are made of a table that is a part of a larger one, as `Survey.recipe` says it, in place of all words
+        about features: summaries of the parts add up to that of the whole.
     features, one_hot, hash : str or list of str, optional
         Columns of a table in place of a model: names and patterns such as ``'f_*'``. One-hot columns become a feature
         for each level, hashed ones are spread over `buckets` features.
@@ -94,24 +98,25 @@ def summarize(
     >>> truenorth.summarize(table, model="item:(1 + hour)", reward="reward", action="item").names
     ['intercept', 'item=a', 'item=a:hour', 'item=b', 'item=b:hour']
     """
-    told: dict[str, Any] = {
-        "model": model,
-        "features": _listed(features),
-        "reward": reward,
-        "one_hot": _listed(one_hot),
-        "hash": _listed(hash),
-        "action": _listed(action),
-        "chosen": chosen,
-        "buckets": buckets,
-        "keep_names": keep_names,
-        "intercept": intercept,
-        "missing": missing,
-        "skip_malformed": skip_malformed,
-        "reward_range": reward_range,
-        "format": format,
-        "items": items,
-        "threads": threads,
-    }
+    if recipe is not None:
+        if y is not None or names is not None or model or reward or features or one_hot or hash:
+            raise TypeError("`recipe` says all about features and reward")
+        return _native.summarize_part(arrow(Z), type(Z).__name__, recipe)
+    told = _told(
+        model=model,
+        reward=reward,
+        action=action,
+        chosen=chosen,
+        features=features,
+        one_hot=one_hot,
+        hash=hash,
+        buckets=buckets,
+        intercept=intercept,
+        missing=missing,
+        skip_malformed=skip_malformed,
+        reward_range=reward_range,
+    )
+    told |= {"keep_names": keep_names, "format": format, "items": items, "threads": threads}
     files = paths(Z)
     if files is not None:
         if y is not None or names is not None:
@@ -136,6 +141,90 @@ def summarize(
         names = [f"x{place + 1}" for place in range(Z.shape[1] if Z.ndim == 2 and Z.shape[1] < 1_000_000 else 0)]
     told["reward"] = None
     return _native.summarize_rows(Z, y, [str(name) for name in names], reward or "reward", told)
+
+
+def survey(
+    part: Any,
+    *,
+    reward: str,
+    model: str | None = None,
+    action: str | Iterable[str] | None = None,
+    chosen: str | None = None,
+    features: str | Iterable[str] | None = None,
+    one_hot: str | Iterable[str] = "",
+    hash: str | Iterable[str] = "",
+    buckets: int | None = None,
+    intercept: bool = False,
+    missing: str = "refuse",
+    skip_malformed: bool = False,
+    reward_range: tuple[float, float] | None = None,
+) -> Survey:
+    """Looks at a part of a table that is to be summed up in parts, by any engine that has a map and a reduce.
+
+    Parameters
+    ----------
+    part : table
+        A part of the table, of pandas, polars or Arrow, or a dictionary of columns. An empty one is enough where
+        `Survey.needs_rows` says so.
+    reward, model, action, chosen, features, one_hot, hash, buckets, intercept, missing, skip_malformed, reward_range
+        As for `summarize`.
+
+    Returns
+    -------
+    Survey
+
+    Examples
+    --------
+    >>> import truenorth
+    >>> from functools import reduce
+    >>> from operator import add
+    >>> parts = [{"item": ["a", "b"], "reward": [1, 0]}, {"item": ["a", "c"], "reward": [1, 1]}]
+    >>> recipe = reduce(add, (truenorth.survey(part, model="item", reward="reward") for part in parts)).recipe()
+    >>> truenorth.merge(truenorth.summarize(part, recipe=recipe) for part in parts)
+    Summary(rows=4, features=[intercept, item=a, item=b, item=c])
+    """
+    told = _told(
+        model=model,
+        reward=reward,
+        action=action,
+        chosen=chosen,
+        features=features,
+        one_hot=one_hot,
+        hash=hash,
+        buckets=buckets,
+        intercept=intercept,
+        missing=missing,
+        skip_malformed=skip_malformed,
+        reward_range=reward_range,
+    )
+    return _native.survey_arrow(arrow(part), type(part).__name__, told)
+
+
+def merge(parts: Iterable[Summary]) -> Summary:
+    """Adds up the summaries of all parts of a table, which must have rows.
+
+    Examples
+    --------
+    >>> import truenorth
+    >>> one = truenorth.summarize({"x": [1.0], "reward": [1.0]}, model="x", reward="reward")
+    >>> truenorth.merge([one, one]).rows
+    2
+    """
+    return _native.merge_summaries(list(parts))
+
+
+def _told(
+    *,
+    features: str | Iterable[str] | None,
+    one_hot: str | Iterable[str],
+    hash: str | Iterable[str],
+    action: str | Iterable[str] | None,
+    **others: Any,
+) -> dict[str, Any]:
+    """What the native part is told about features."""
+    listed = {"features": features, "one_hot": one_hot, "hash": hash, "action": action}
+    unsaid = {"keep_names": False, "format": None, "items": None, "threads": 0}
+    return unsaid | {word: _listed(names) for word, names in listed.items()} | others
 
 
 def _warned(summary: Summary) -> Summary:

@@ -462,10 +462,9 @@ impl Encoder {
         for &(atom, value) in &self.row.numbers {
             let atom = atom as usize;
             if self.cache.sums.len() <= atom {
-                self.cache.sums.resize(atom + 1, (0.0, 0.0));
+                self.cache.sums.resize_with(atom + 1, Default::default);
             }
-            self.cache.sums[atom].0 += weight * value;
-            self.cache.sums[atom].1 += weight;
+            self.cache.sums[atom].add(value, weight);
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use truenorth_features::{Encoder, Event, ID, Slot, Survey, Value};
+use truenorth_features::{Encoder, Event, ID, Kind, Model, Slot, Survey, Value};
 
 use crate::batch::Batch;
 use crate::error::{Error, Place, Problem, Result, shortened};
-use crate::selection::{Selection, Wanted, batch_rows, id_column, position};
+use crate::selection::{Features, Selection, Wanted, batch_rows, id_column, position};
 use crate::tolerance::{Rejected, Tolerance};
 
 /// Largest size of a number that the library takes: its square and a sum of squares stay finite.
@@ -246,7 +246,10 @@ impl Surveyor {
         let columns =
             names.iter().enumerate().filter(|(_, name)| !selection.keeps_back(name) && !name.is_empty());
         let columns = columns.map(|(place, name)| (place, name.clone(), action(name))).collect();
-        let survey = Survey::new(!selection.action.is_empty());
+        let mut survey = Survey::new(!selection.action.is_empty());
+        if let Features::Model(model) = &selection.features {
+            survey = survey.measuring(model);
+        }
         Ok(Self { survey, columns, tolerance })
     }
 
@@ -255,9 +258,19 @@ impl Surveyor {
         self.columns.retain(|(_, name, _)| names.contains(name));
     }
 
-    /// For events.
-    pub(crate) fn of_events(tolerance: Tolerance) -> Self {
+    /// Hears what the types of all columns say.
+    pub(crate) fn declare(&mut self, kinds: &[Option<Kind>]) {
+        for (column, name, action) in &self.columns {
+            if let Some(&kind) = kinds.get(*column) {
+                self.survey.declare(name, *action, kind);
+            }
+        }
+    }
+
+    /// For events, and the model that they are to have, if one is given.
+    pub(crate) fn of_events(model: Option<&Model>, tolerance: Tolerance) -> Self {
         let survey = Survey::new(true);
+        let survey = model.map_or(survey.clone(), |model| survey.measuring(model));
         Self { survey, columns: Vec::new(), tolerance }
     }
 }

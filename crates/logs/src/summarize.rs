@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader as _};
 use truenorth::CrossProducts;
 use truenorth_features::{Factor, ID, Kind, Missing, Model, Named, Reading as As, Recipe, Survey, Term};
 
@@ -20,7 +18,7 @@ use crate::events::{self, Items};
 use crate::format::Format;
 use crate::origin::{Asked, Origin, learning};
 use crate::selection::{Features, Selection, position};
-use crate::source::{self, Memory, Source, Wanted, columnar, doubles};
+use crate::source::{self, Source, Wanted, columnar, doubles};
 use crate::summary::{Mark, Summary};
 use crate::tally::{FEATURES, ONE, REWARD, Tally};
 use crate::tolerance::{Rejected, Tolerance};
@@ -121,7 +119,7 @@ impl Plan {
     }
 
     /// How the features of a table are made; `read` surveys its rows, up to a number of them.
-    fn table_recipe(
+    pub(crate) fn table_recipe(
         &self,
         selection: &Selection,
         names: &[String],
@@ -138,13 +136,9 @@ impl Plan {
             return Ok((origin, Recipe { model, missing, action, id, ..Recipe::default() }));
         }
         let mut surveyor = Surveyor::of_table(names, selection, self.tolerance)?;
-        let limit = match &selection.features {
-            Features::Model(model) if !needs_all_rows(model) => SURVEYED,
-            _ => u64::MAX,
-        };
-        read(&mut surveyor, limit)?;
+        read(&mut surveyor, selection.surveyed_rows())?;
         let mut survey = surveyor.survey;
-        if survey.rows == 0 {
+        if survey.rows == 0 && !survey.is_declared() {
             return Err(Problem::NoRows.into());
         }
         let kinds = survey.kinds();
@@ -173,11 +167,8 @@ impl Plan {
             let model = Model::new(self.intercept, [term]);
             return Ok((origin, Recipe { model, missing, ..Recipe::default() }));
         }
-        let limit = match &self.model {
-            Some(model) if !needs_all_rows(model) => SURVEYED,
-            _ => u64::MAX,
-        };
-        let mut surveyor = Surveyor::of_events(self.tolerance);
+        let limit = surveyed_rows(self.model.as_ref());
+        let mut surveyor = Surveyor::of_events(self.model.as_ref(), self.tolerance);
         for path in paths {
             let Origin::Events { items, .. } = &origin else { break };
             let opened = events::open(path, format, items.as_ref(), Extent::Counting);
@@ -199,42 +190,6 @@ impl Plan {
 
     fn buckets(&self) -> u32 {
         if self.buckets == 0 { BUCKETS } else { self.buckets }
-    }
-
-    /// Sums up rows that are in memory, which need a selection; `name` stands for the file.
-    pub fn summarize_batches(&self, batches: Memory<'_>, name: &str) -> Result<Summary> {
-        let path = Path::new(name);
-        let read = || -> Result<Summary> {
-            let selection = self.selection.as_ref().ok_or(Problem::NoSelection(Format::Arrow))?;
-            let (origin, recipe, batches) = self.memory_recipe(batches, selection)?;
-            let asked = Asked { tolerance: self.tolerance, ..Asked::default() };
-            let reading = origin.open_memory(batches, learning(&recipe), asked)?;
-            self.read(reading, &origin, &recipe, path, None)
-        };
-        read().and_then(not_empty).map_err(|error| error.in_file(path))
-    }
-
-    /// How the features of rows in memory are made, and the rows.
-    pub(crate) fn memory_recipe<'a>(
-        &self,
-        mut batches: Memory<'a>,
-        selection: &Selection,
-    ) -> Result<(Origin, Recipe, Memory<'a>)> {
-        let names: Vec<String> = batches.schema().fields().iter().map(|field| field.name().clone()).collect();
-        let mut kept = None;
-        let (origin, recipe) = self.table_recipe(selection, &names, |surveyor, limit| {
-            // Batches come once only, so those that have been looked at are kept.
-            let schema = batches.schema();
-            let all = batches.by_ref().collect::<std::result::Result<Vec<RecordBatch>, _>>();
-            let all = all.map_err(|error| columnar::unreadable("Arrow", error))?;
-            let reader = |all: Vec<RecordBatch>| -> Memory<'static> {
-                Box::new(RecordBatchIterator::new(all.into_iter().map(Ok), Arc::clone(&schema)))
-            };
-            let (_, mut source) = columnar::open_memory(reader(all.clone()), &Wanted::default());
-            kept = Some(reader(all));
-            survey(&mut *source, surveyor, limit)
-        })?;
-        Ok((origin, recipe, kept.unwrap_or(batches)))
     }
 
     /// Reads all files as an earlier summary was read.
@@ -330,7 +285,7 @@ impl Plan {
         Recipe { missing, ..recipe.clone() }
     }
 
-    fn read(
+    pub(crate) fn read(
         &self,
         mut reading: Reading<'_>,
         origin: &Origin,
@@ -379,13 +334,32 @@ fn is_category(model: &Model, name: &str) -> bool {
     model.parts().any(|part| matches!(part, Factor::Field(Named::Name(field), As::Category) if field == name))
 }
 
-/// Whether a model takes quantiles from the data.
-fn needs_all_rows(model: &Model) -> bool {
-    model.parts().any(|part| matches!(part, Factor::Bins(..) | Factor::Spline(..)))
+/// How many rows have to be looked at: all of them where a model takes quantiles from the data, or is made of it.
+fn surveyed_rows(model: Option<&Model>) -> u64 {
+    let quantiles = |part: &Factor| matches!(part, Factor::Bins(..) | Factor::Spline(..));
+    match model {
+        Some(model) if !model.parts().any(quantiles) => SURVEYED,
+        _ => u64::MAX,
+    }
 }
 
-/// Surveys rows of a source, up to a number of them.
-fn survey(source: &mut dyn Source, surveyor: &mut Surveyor, limit: u64) -> Result<()> {
+impl Selection {
+    /// How many rows have to be looked at, unless types say what columns hold.
+    pub(crate) fn surveyed_rows(&self) -> u64 {
+        match &self.features {
+            Features::Listed { .. } => 0,
+            Features::Model(model) => surveyed_rows(Some(model)),
+            Features::Any => surveyed_rows(None),
+        }
+    }
+}
+
+/// Surveys rows of a source, up to a number of them; where types say what columns hold, only if all rows are needed.
+pub(crate) fn survey(source: &mut dyn Source, surveyor: &mut Surveyor, limit: u64) -> Result<()> {
+    surveyor.declare(source.kinds());
+    if limit < u64::MAX && surveyor.survey.is_declared() {
+        return Ok(());
+    }
     while surveyor.survey.rows < limit {
         match source.read(surveyor, &mut |_, _| false) {
             Ok(true) => {}
@@ -397,7 +371,7 @@ fn survey(source: &mut dyn Source, surveyor: &mut Surveyor, limit: u64) -> Resul
 }
 
 /// A summary that has rows, and that can be read again.
-fn not_empty(whole: Summary) -> Result<Summary> {
+pub(crate) fn not_empty(whole: Summary) -> Result<Summary> {
     match &whole.rejected[..] {
         _ if whole.rows > 0 => whole.check().map(|()| whole).map_err(Into::into),
         [] => Err(Problem::NoRows.into()),
@@ -436,8 +410,9 @@ fn summary(origin: &Origin, recipe: &Recipe, path: &Path, mut tally: Tally, read
     let fixed = recipe.fixed_features().len();
     let found = encoder.features();
     while tally.features.len() < found.len() {
-        tally.features.push(tally.sums.width());
-        tally.sums.grow(tally.sums.width() + 1);
+        let width = tally.sums().width();
+        tally.features.push(width);
+        tally.sums().grow(width + 1);
     }
     let mut order: Vec<usize> = (0..found.len()).collect();
     order[fixed..].sort_unstable_by(|&a, &b| found[a].name.cmp(&found[b].name));
@@ -453,13 +428,14 @@ fn summary(origin: &Origin, recipe: &Recipe, path: &Path, mut tally: Tally, read
         })
         .collect();
     marks.sort_unstable();
+    let sums = std::mem::replace(tally.sums(), CrossProducts::new(0));
     let mut means = encoder.number_sums();
     if let Some(numbers) = recipe.plain_numbers() {
         for (name, feature) in numbers.into_iter().zip(0..) {
             let missing = marks.iter().find(|(mark, _)| mark.feature == feature);
-            let missing = missing.map_or(0.0, |&(_, column)| tally.sums.get(ONE, column));
-            let sum = tally.sums.get(ONE, FEATURES + feature);
-            means.insert(name.to_owned(), (sum, tally.sums.get(ONE, ONE) - missing));
+            let missing = missing.map_or(0.0, |&(_, column)| sums.get(ONE, column));
+            let sum = sums.get(ONE, FEATURES + feature);
+            means.insert(name.to_owned(), (sum, sums.get(ONE, ONE) - missing));
         }
     }
     let features = order.iter().map(|&feature| tally.features[feature]);
@@ -477,8 +453,8 @@ fn summary(origin: &Origin, recipe: &Recipe, path: &Path, mut tally: Tally, read
         means,
         products: CrossProducts::from_fn(
             columns.len(),
-            |i, j| tally.sums.get(columns[i], columns[j]),
-            |i| tally.sums.fourth(columns[i]),
+            |i, j| sums.get(columns[i], columns[j]),
+            |i| sums.fourth(columns[i]),
         ),
         rows: tally.rows,
         weight_squares: tally.weight_squares,

@@ -18,10 +18,19 @@ pub(crate) const FEATURES: usize = 2;
 /// Numbers are at most this large, so that no sum of squares overflows; the square of it.
 const LARGEST_SQUARE: f64 = 1e100;
 
+/// Rows that are summed up by themselves at least.
+const RECENT: usize = 4096;
+
 /// Sums over rows.
 pub(crate) struct Tally {
     /// Ones, reward, the features that are there whatever the data, then features and marks as they turn up.
-    pub(crate) sums: CrossProducts,
+    sums: CrossProducts,
+    /// The sums of the last rows. Small sums of few rows are added to large ones: adding millions of rows to one sum, one by
+    /// one, would round all of them, often the same way, and the digits would depend on how rows are parted.
+    recent: CrossProducts,
+    recent_rows: usize,
+    /// Products that were added to the recent sums.
+    recent_products: usize,
     /// The columns of features.
     pub(crate) features: Vec<usize>,
     /// The columns of marks: the feature that lacks means, and whose.
@@ -42,6 +51,9 @@ impl Tally {
     pub(crate) fn new(fixed: usize, tolerance: Tolerance) -> Self {
         Self {
             sums: CrossProducts::new(FEATURES + fixed),
+            recent: CrossProducts::new(0),
+            recent_rows: 0,
+            recent_products: 0,
             features: (FEATURES..FEATURES + fixed).collect(),
             marks: BTreeMap::new(),
             is_mark: Vec::new(),
@@ -122,10 +134,34 @@ impl Tally {
             let squares = self.entries.iter().filter(|&&(column, _)| !is_mark(column));
             self.largest = self.largest.max(squares.map(|(_, value)| value * value).sum());
             self.entries.extend([(ONE, 1.0), (REWARD, batch.rewards[row])]);
-            self.sums.add_row(&self.entries, weight);
+            if self.recent.width() < self.sums.width() {
+                self.recent.grow(self.sums.width());
+            }
+            self.recent.add_row(&self.entries, weight);
+            self.recent_rows += 1;
+            self.recent_products += self.entries.len() * self.entries.len();
             self.rows += 1;
             self.weight_squares += weight * weight;
         }
+        // Adding the sums up takes a small part of the time that the rows took.
+        let width = self.sums.width();
+        if self.recent_rows >= RECENT && self.recent_products >= 4 * width * width {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        self.sums.add(&self.recent);
+        self.recent = CrossProducts::new(0);
+        (self.recent_rows, self.recent_products) = (0, 0);
+    }
+
+    /// The sums of all rows.
+    pub(crate) fn sums(&mut self) -> &mut CrossProducts {
+        if self.recent_rows > 0 {
+            self.settle();
+        }
+        &mut self.sums
     }
 
     /// The column of a feature's missing means.

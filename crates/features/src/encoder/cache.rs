@@ -43,8 +43,28 @@ pub(super) struct Cache {
     pub(super) products: usize,
     pub(super) bytes: usize,
     pub(super) atoms: Atoms,
-    /// Sum and weight of the numbers that were counted, by atom.
-    pub(super) sums: Vec<(f64, f64)>,
+    /// The numbers that were counted, by atom.
+    pub(super) sums: Vec<Counted>,
+}
+
+/// Sum and weight of numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counted {
+    sum: f64,
+    /// What rounding has added to the sum (Kahan): millions of equal numbers would all be rounded the same way, so that
+    /// the sum would depend on how rows are parted.
+    excess: f64,
+    weight: f64,
+}
+
+impl Counted {
+    pub(super) fn add(&mut self, value: f64, weight: f64) {
+        let value = weight * value - self.excess;
+        let sum = self.sum + value;
+        self.excess = (sum - self.sum) - value;
+        self.sum = sum;
+        self.weight += weight;
+    }
 }
 
 /// A field that a recipe knows.
@@ -202,7 +222,7 @@ impl Cache {
     }
 
     pub(super) fn add_sums(&self, sums: &mut BTreeMap<String, (f64, f64)>) {
-        for (name, &(sum, weight)) in self.atoms.names.iter().zip(&self.sums) {
+        for (name, &Counted { sum, weight, .. }) in self.atoms.names.iter().zip(&self.sums) {
             if weight > 0.0 {
                 let all = sums.entry(name.clone()).or_default();
                 (all.0, all.1) = (all.0 + sum, all.1 + weight);

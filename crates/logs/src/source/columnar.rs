@@ -16,7 +16,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use truenorth_features::Value;
+use truenorth_features::{Kind, Value};
 
 use super::{Opened, Source, Take, Wanted, arrow};
 use crate::collector::Sink;
@@ -30,6 +30,8 @@ pub(crate) type Memory<'a> = Box<dyn RecordBatchReader + Send + 'a>;
 struct Columnar<'a> {
     batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'a>,
     format: &'static str,
+    /// What the columns hold, by their types.
+    kinds: Vec<Option<Kind>>,
     /// Rows so far.
     rows: u64,
 }
@@ -51,7 +53,7 @@ pub(crate) fn parquet_groups(file: &File) -> Result<(ArrowReaderMetadata, Vec<u6
 /// Opens one row group of a Parquet file, or all of them.
 pub(crate) fn open_parquet(file: File, group: Option<usize>, selected: &Wanted) -> Result<Opened<'static>> {
     let (metadata, groups) = parquet_groups(&file)?;
-    let (names, read) = wanted(selected, metadata.schema());
+    let (names, read, kinds) = wanted(selected, metadata.schema());
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
     let mask = ProjectionMask::roots(builder.parquet_schema(), read);
     let mut builder = builder.with_projection(mask).with_batch_size(batch_rows(names.len()));
@@ -60,7 +62,7 @@ pub(crate) fn open_parquet(file: File, group: Option<usize>, selected: &Wanted) 
     }
     let rows = groups[..group.unwrap_or(0)].iter().sum();
     let batches = Box::new(caught("Parquet", || builder.build())?);
-    Ok((names, Box::new(Columnar { batches, format: "Parquet", rows })))
+    Ok((names, Box::new(Columnar { batches, format: "Parquet", kinds, rows })))
 }
 
 /// Opens an Arrow file, of either of its two kinds: a file is a stream with a frame around it.
@@ -72,14 +74,14 @@ pub(crate) fn open_arrow(mut file: File, selected: &Wanted) -> Result<Opened<'st
         caught("Arrow", || StreamReader::try_new(file, projection))
     };
     // Which columns are wanted has to be said before their names are known.
-    let (names, read) = wanted(selected, &open(None)?.schema());
+    let (names, read, kinds) = wanted(selected, &open(None)?.schema());
     let batches = Box::new(open(Some(read))?);
-    Ok((names, Box::new(Columnar { batches, format: "Arrow", rows: 0 })))
+    Ok((names, Box::new(Columnar { batches, format: "Arrow", kinds, rows: 0 })))
 }
 
 /// Finds the columns of batches in memory, which are cut into as many rows as a file's batches have.
 pub(crate) fn open_memory<'a>(batches: Memory<'a>, selected: &Wanted) -> Opened<'a> {
-    let (names, read) = wanted(selected, &batches.schema());
+    let (names, read, kinds) = wanted(selected, &batches.schema());
     let rows = batch_rows(names.len());
     let slices = batches.flat_map(move |batch| match batch.and_then(|batch| batch.project(&read)) {
         Ok(batch) => {
@@ -88,15 +90,23 @@ pub(crate) fn open_memory<'a>(batches: Memory<'a>, selected: &Wanted) -> Opened<
         }
         Err(error) => vec![Err(error)],
     });
-    (names, Box::new(Columnar { batches: Box::new(slices), format: "Arrow", rows: 0 }))
+    (names, Box::new(Columnar { batches: Box::new(slices), format: "Arrow", kinds, rows: 0 }))
 }
 
-/// Names of the wanted columns, which are the only ones of a batch, and their positions in the file.
-fn wanted(selected: &Wanted, schema: &Schema) -> (Vec<String>, Vec<usize>) {
-    let names = schema.fields().iter().map(|field| field.name().clone()).enumerate();
+/// Names of the wanted columns, which are the only ones of a batch, their positions in the file, and what they hold.
+fn wanted(selected: &Wanted, schema: &Schema) -> (Vec<String>, Vec<usize>, Vec<Option<Kind>>) {
     let is_wanted = |name: &String| selected.columns.as_ref().is_none_or(|columns| columns.contains(name));
-    let (read, names) = names.filter(|(_, name)| is_wanted(name)).unzip();
-    (names, read)
+    let fields = schema.fields().iter().enumerate().filter(|(_, field)| is_wanted(field.name()));
+    fields.map(|(place, field)| (field.name().clone(), place, kind(field.data_type()))).collect()
+}
+
+/// What a column of this type holds; none where nothing is in it. It is what [`Cells`] makes of it.
+fn kind(data: &DataType) -> Option<Kind> {
+    match data {
+        DataType::Null => None,
+        data if data.is_numeric() => Some(Kind::Number),
+        _ => Some(Kind::Category),
+    }
 }
 
 impl Columnar<'_> {
@@ -143,6 +153,10 @@ impl Source for Columnar<'_> {
         }
         // Rows that are left out may leave a batch empty, which would be the end of the file.
         Ok(!sink.has_rows())
+    }
+
+    fn kinds(&self) -> &[Option<Kind>] {
+        &self.kinds
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) mod records;
 use std::fs::File;
 use std::path::Path;
 
+use truenorth_features::Kind;
+
 use crate::collector::Sink;
 use crate::error::{Problem, Result};
 use crate::format::Format;
@@ -28,6 +30,11 @@ pub(crate) trait Source: Send {
     /// Rows that are columns of nothing but numbers are offered to `take` first. After an error about a row the next
     /// call goes on behind it.
     fn read(&mut self, sink: &mut dyn Sink, take: &mut Take<'_>) -> Result<bool>;
+
+    /// What the types of the columns say that these hold, where columns have types.
+    fn kinds(&self) -> &[Option<Kind>] {
+        &[]
+    }
 }
 
 /// Names of the columns that rows have, and where the rows come from.

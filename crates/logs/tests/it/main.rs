@@ -13,6 +13,7 @@ mod live_rows;
 mod missing;
 mod models;
 mod mutants;
+mod parts;
 mod samples;
 mod shared_data;
 mod summarize;
