@@ -42,6 +42,7 @@ const OUTCOMES: f64 = 10.0;
 /// assert_eq!(audit.features[0].finding.drifted, Some(false));
 /// # Ok::<(), truenorth::Error>(())
 /// ```
+#[expect(clippy::too_many_lines, reason = "all parts are put together here, one after the other")]
 pub fn audit(
     logs: &RidgeStatistic,
     names: &[String],

@@ -32,8 +32,10 @@ pub(crate) struct Outcomes {
 impl Outcomes {
     fn of(rewards: &[f64]) -> Self {
         let mut counts = HashMap::new();
-        // -0 is 0.
-        rewards.iter().for_each(|reward| *counts.entry((reward + 0.0).to_bits()).or_insert(0u64) += 1);
+        for reward in rewards {
+            // -0 is 0.
+            *counts.entry((reward + 0.0).to_bits()).or_insert(0_u64) += 1;
+        }
         let all = rewards.len() as u64;
         let (most, count) = counts.iter().max_by_key(|entry| entry.1).map_or((0, 0), |(bits, n)| (*bits, *n));
         let live = if 2 * count > all { all - count } else { all };

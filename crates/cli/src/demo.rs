@@ -1,6 +1,7 @@
 //! `truenorth demo`: a newcomer's way from a log to a live decision. It makes a shop's files, runs the commands that one would
 //! type, and shows each of them with what it prints, so that the next thing to type is the same with one's own file.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -49,13 +50,13 @@ pub(crate) fn run(folder: &Path) -> Result<String, Failure> {
     write_whole(&folder.join("index.html"), page.as_bytes())?;
     let mut told = wrapped(START) + "\n";
     for Step { before, command, printed, after, .. } in &steps {
-        told += &format!("{}\n$ {command}\n{printed}\n", wrapped(before));
+        let _ = writeln!(told, "{}\n$ {command}\n{printed}", wrapped(before));
         if !after.is_empty() {
             told += &(wrapped(after) + "\n");
         }
     }
     let shown = folder.join("index.html");
-    told += &format!("{}The story with pictures: {}\n\n{}", wrapped(END), shown.display(), next(folder));
+    let _ = write!(told, "{}The story with pictures: {}\n\n{}", wrapped(END), shown.display(), next(folder));
     Ok(told)
 }
 

@@ -39,7 +39,7 @@ fn the_tour_makes_files_and_shows_every_command_with_what_it_prints() {
         "-o",
         summary.to_str().unwrap(),
     ]);
-    assert!(printed.contains(&text(&again.stdout)), "{}", text(&again.stdout));
+    assert!(printed.contains(text(&again.stdout)), "{}", text(&again.stdout));
     let page = fs::read_to_string(folder.join("index.html")).unwrap();
     assert_eq!(page.matches("<svg").count(), 3);
     // Opens anywhere: nothing is loaded from elsewhere.
