@@ -89,8 +89,7 @@ impl Evidence {
                 break;
             }
         }
-        // So that A + ridge is positive definite for whoever goes on with these.
-        Self { scale: guess.scale.min(guess.variance / (SMALLEST * trace)), ..guess }
+        guess
     }
 }
 

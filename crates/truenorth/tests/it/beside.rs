@@ -2,7 +2,7 @@
 
 use truenorth::{Actions, Observation, Policy, Preset};
 
-use crate::support::{World, dot};
+use crate::support::{World, dot, play, rounds};
 
 fn policy(world: &mut World, beside: bool, sparse: bool) -> Policy {
     Policy::builder(4).logs(world.logs(60)).fits_beside(beside).sparse(sparse).build().unwrap()
@@ -121,11 +121,9 @@ fn rewards_that_are_learned_together_are_learned_one_after_the_other_to_the_last
 fn a_fit_of_the_season_before_is_refused() {
     let mut world = World::new(3, 4, 0.3);
     let mut policy = policy(&mut world, true, false);
-    let features = world.round(5);
-    let actions = Actions::new(&features, 4).unwrap();
-    let due = |policy: &mut Policy| loop {
-        let choice = policy.choose(actions).unwrap();
-        policy.learn(choice.rewarded(actions, 0.5)).unwrap();
+    let mut due = |policy: &mut Policy| loop {
+        let (features, rewards) = rounds(&mut world, 1, 5).remove(0);
+        play(policy, &features, &rewards);
         if let Some(fit) = policy.begin_fit() {
             break fit;
         }
