@@ -90,7 +90,7 @@ def test_pictures_are_drawn_with_and_without_matplotlib(tmp_path):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     figure = found.plot()
-    assert [axis.get_title(loc="left").split("\n")[0] for axis in figure.axes] == ["Coverage", "Drift", "Trust"]
+    assert [axis.get_title(loc="left").split("\n")[0] for axis in figure.axes] == ["Trust", "Drift", "Coverage"]
     truenorth.audit(LOGS).plot()
 
 

@@ -302,6 +302,7 @@ mod tests {
         let (fit, units) = fitted(&example, 2, |_| true, None);
         let rows = Rows { features: &example.features, rewards: &example.rewards, rounds: None };
         let spread = Spread::of(rows, &fit, &units, fit.whitening.transpose());
-        assert!((spread.freedom[1] - 3.0).abs() < 0.1 && spread.freedom[0] > 380.0, "{:?}", spread.freedom);
+        // Of the others it is the kurtosis of 400 errors that tells, which is known roughly.
+        assert!((spread.freedom[1] - 3.0).abs() < 0.1 && spread.freedom[0] > 250.0, "{:?}", spread.freedom);
     }
 }

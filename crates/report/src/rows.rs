@@ -117,7 +117,7 @@ impl RowsFigure {
         let bottom = top + rows.len() as f64 * ROW;
         canvas.group("panel", |canvas| {
             draw_heading(canvas, heading, "", (MARGIN, headings));
-            for column in &columns {
+            for column in columns.iter().rev() {
                 draw_heading(canvas, column.title, &column.note, (column.left, headings));
             }
             for index in (0..rows.len()).step_by(2) {
@@ -130,7 +130,7 @@ impl RowsFigure {
                 let band = Rect { left, top, width: right - left, height: bottom - top };
                 canvas.rect("margin", band, BAND_COLOR);
             }
-            for Column { left, width, scale, .. } in &columns {
+            for Column { left, width, scale, .. } in columns.iter().rev() {
                 let plot = Rect { left: *left, top, width: *width, height: bottom - top };
                 axes::draw_x(canvas, plot, scale, "", Grid::Columns);
             }
