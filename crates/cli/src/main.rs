@@ -34,6 +34,10 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 
+/// Reading events and answering them makes and drops many small things on many threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Turns old, biased logs into a head start for a live decision system.
 #[derive(Debug, Parser)]
 #[command(name = "truenorth", version, max_term_width = 100)]
