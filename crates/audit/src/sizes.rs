@@ -69,7 +69,9 @@ impl Size {
             }
             shares = sums.map(|sum| sum / (SEEN + drifts.len() as f64));
         }
-        drifts.iter_mut().for_each(|drift| *drift = drift.weighed(shares));
+        for drift in &mut drifts {
+            *drift = drift.weighed(shares);
+        }
         drifts
     }
 
@@ -82,7 +84,9 @@ impl Size {
             (log, of.drift * kept, kept * of.stderr.powi(2))
         });
         let most = parts.iter().map(|part| part.0).fold(f64::NEG_INFINITY, f64::max);
-        parts.iter_mut().for_each(|part| part.0 = (part.0 - most).exp());
+        for part in &mut parts {
+            part.0 = (part.0 - most).exp();
+        }
         Self(parts)
     }
 
@@ -91,7 +95,9 @@ impl Size {
         let mut parts = self.0;
         parts.iter_mut().zip(shares).for_each(|(part, share)| part.0 *= share);
         let total: f64 = parts.iter().map(|part| part.0).sum();
-        parts.iter_mut().for_each(|part| part.0 /= total);
+        for part in &mut parts {
+            part.0 /= total;
+        }
         Self(parts)
     }
 
