@@ -156,7 +156,7 @@ fn audited(logs: &RidgeStatistic, pilot: Rows) -> Audit {
 fn the_grid_of_worths() {
     let from =
         |name: &str, otherwise: u64| std::env::var(name).map_or(otherwise, |value| value.parse().unwrap());
-    let (runs, pilot) = (from("RUNS", 300), from("PILOT", 2000) as usize);
+    let (runs, pilot) = (from("RUNS", 300), usize::try_from(from("PILOT", 2000)).unwrap());
     let starts: Vec<f64> = STARTS.iter().map(|&rounds| head_start(2 * runs, rounds)).collect();
     println!("head starts {STARTS:?}: {starts:.1?}");
     let (mut worst, mut spread, mut held) = (1.0f64, 1.0f64, 0usize);
