@@ -455,10 +455,10 @@ mod tests {
     #[test]
     fn an_id_that_is_a_number_is_a_category_of_the_model_that_is_made() {
         let mut survey = Survey::new(true);
-        for row in 0..60 {
+        for row in 0_usize..60 {
             survey.rows += 1;
-            survey.add("age", false, Value::Number(20.5 + f64::from(row % 7)));
-            survey.add("item", true, Value::Cell(["3", "14", "15"][row as usize % 3]));
+            survey.add("age", false, Value::Number(20.5 + (row % 7) as f64));
+            survey.add("item", true, Value::Cell(["3", "14", "15"][row % 3]));
         }
         assert!(survey.is_whole("item") && !survey.is_whole("age"));
         survey.id = Some("item".to_owned());
