@@ -40,6 +40,10 @@ use crate::failure::Failure;
 #[cfg(not(feature = "serve"))]
 use crate::left_out::{live, serve};
 
+/// Reading events and answering them makes and drops many small things on many threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Turns old, biased logs into a head start for a live decision system.
 #[derive(Debug, Parser)]
 #[command(
