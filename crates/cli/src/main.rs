@@ -41,6 +41,7 @@ use crate::failure::Failure;
 use crate::left_out::{live, serve};
 
 /// Reading events and answering them makes and drops many small things on many threads.
+#[cfg(feature = "serve")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -47,6 +47,6 @@ pub(crate) fn twice(batches: &mut Memory<'_>) -> Result<[Memory<'static>; 2], Pr
     match batches.0 {}
 }
 
-pub(crate) fn open_memory<'a>(batches: Memory<'a>, _: &Wanted) -> Opened<'a> {
-    match batches.0 {}
+pub(crate) fn open_memory<'a>(Memory(none, _): Memory<'a>, _: &Wanted) -> Opened<'a> {
+    match none {}
 }
