@@ -442,20 +442,20 @@ impl Belief {
     /// Logs of so many rows that would leave a belief with this covariance (σ² times the `inverse`) and mean.
     ///
     /// ```text
-    /// A = σ² max(P - I/s², 0),   b = (A + σ²/s²) μ,   Σr² = (n - γ) σ² + 2μᵀb - μᵀAμ,       γ = tr A(A + σ²/s²)⁻¹
+    /// A = σ² max(P - I/s², 0),   b = min(A + σ²/s², 2A) μ,   Σr² = (n - γ) σ² + 2μ'ᵀb - μ'ᵀAμ',       γ = tr A(A + σ²/s²)⁻¹,   μ' = (A + σ²/s²)⁻¹b
     /// ```
     ///
-    /// with the precision P in the units of the columns: what is less certain than the prior (coefficients of logs that were
-    /// off by far) is as uncertain as the prior. The level is that of the live rewards.
+    /// with the precision P in the units of the columns, direction by direction: what is less certain than the prior (coefficients of
+    /// logs that were off by far, columns that are the same) is as uncertain as the prior. Rows have no more than twice the coefficients
+    /// that are believed: where they say next to nothing, b without A would be the word of huge ones. The level is that of the
+    /// live rewards.
     pub(crate) fn imagined(&self, weight: f64, inverse: &Matrix, mean: &Vector) -> Result<RidgeStatistic> {
         let (units, side) = (self.units.vector(), mean.len());
         let inverse = Matrix::from_fn(side, side, |i, j| inverse[(i, j)] * units[i] * units[j]);
         let ridge = self.variance / self.evidence.scale;
-        let (gram, used) = imagined_gram(&inverse, ridge)?;
-        let mean = mean.component_mul(&units);
-        let moment = &gram * &mean + &mean * ridge;
-        let noise = (weight - used).max(1.0) * self.variance;
-        let squares = noise + 2.0 * mean.dot(&moment) - mean.dot(&(&gram * &mean));
+        let Imagined { gram, moment, used, explained } =
+            Imagined::new(&inverse, &mean.component_mul(&units), ridge)?;
+        let squares = (weight - used).max(1.0) * self.variance + explained;
         let raw = Matrix::from_fn(side, side, |i, j| gram[(i, j)] * units[i] * units[j]);
         let moment = moment.component_mul(&units);
         Ok(RidgeStatistic::imagined(weight, (&raw, &moment), (self.levels[0], squares), &units))
@@ -495,13 +495,34 @@ impl Belief {
     }
 }
 
-/// A over σ² of logs that leave this covariance over σ², and how many directions they decide.
-fn imagined_gram(inverse: &Matrix, ridge: f64) -> Result<(Matrix, f64)> {
-    let factor = dense::cholesky("the covariance of the belief", inverse)?;
-    let mut eigen = dense::inverse_from_factor(&factor).symmetric_eigen();
-    eigen.eigenvalues.apply(|value| *value = (*value - ridge).max(0.0));
-    let used: f64 = eigen.eigenvalues.iter().map(|value| value / (value + ridge)).sum();
-    Ok((eigen.recompose(), used))
+/// Rows that nobody has seen: see [`imagined`](Belief::imagined).
+struct Imagined {
+    /// A.
+    gram: Matrix,
+    /// b.
+    moment: Vector,
+    /// γ.
+    used: f64,
+    /// What of Σr² the coefficients explain.
+    explained: f64,
+}
+
+impl Imagined {
+    /// That leave this covariance over σ², and this mean.
+    fn new(inverse: &Matrix, mean: &Vector, ridge: f64) -> Result<Self> {
+        let factor = dense::cholesky("the covariance of the belief", inverse)?;
+        let mut eigen = dense::inverse_from_factor(&factor).symmetric_eigen();
+        eigen.eigenvalues.apply(|value| *value = (*value - ridge).max(0.0));
+        let (mut along, mut used, mut explained) = (eigen.eigenvectors.tr_mul(mean), 0.0, 0.0);
+        for (value, along) in eigen.eigenvalues.iter().zip(&mut along) {
+            let moment = (value + ridge).min(2.0 * value) * *along;
+            let left = moment / (value + ridge);
+            used += value / (value + ridge);
+            explained += (2.0 * moment - value * left) * left;
+            *along = moment;
+        }
+        Ok(Self { moment: &eigen.eigenvectors * along, gram: eigen.recompose(), used, explained })
+    }
 }
 
 /// Mean and covariance of all that is believed, in the units of the columns.

@@ -89,7 +89,8 @@ impl Evidence {
                 break;
             }
         }
-        guess
+        // The ridge that the last step had, at least.
+        Self { scale: guess.scale.min(guess.variance / (SMALLEST * trace)), ..guess }
     }
 }
 

@@ -450,14 +450,16 @@ impl Belief {
             });
             let inverse =
                 Matrix::from_fn(columns.len(), columns.len(), |i, j| inverse[(i, j)] * units[i] * units[j]);
-            let (imagined, directions) = super::imagined_gram(&inverse, ridge)?;
             let mean = Vector::from_fn(columns.len(), |i, _| mean[columns[i]] * units[i]);
-            let moment = &imagined * &mean + &mean * ridge;
-            used += directions;
-            squares += 2.0 * mean.dot(&moment) - mean.dot(&(&imagined * &mean));
-            columns.iter().enumerate().for_each(|(i, &column)| moments[column] = moment[i] * units[i]);
+            let imagined = super::Imagined::new(&inverse, &mean, ridge)?;
+            used += imagined.used;
+            squares += imagined.explained;
+            columns
+                .iter()
+                .enumerate()
+                .for_each(|(i, &column)| moments[column] = imagined.moment[i] * units[i]);
             part.set(&Matrix::from_fn(columns.len(), columns.len(), |i, j| {
-                imagined[(i, j)] * units[i] * units[j]
+                imagined.gram[(i, j)] * units[i] * units[j]
             }));
         }
         let squares = squares + (weight - used).max(1.0) * self.variance;

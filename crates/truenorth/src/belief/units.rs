@@ -133,9 +133,9 @@ impl Units {
         }
         let before = std::mem::take(&mut self.by_column);
         if self.logged.is_empty() {
-            self.set(logs)
+            self.set(logs);
         } else {
-            self.join()
+            self.join();
         }
         let alike = |(new, old): (&f64, &f64)| (old - new).abs() <= TOLERANCE * old;
         let same = self.by_column.iter().zip(&before).all(alike);

@@ -249,3 +249,51 @@ fn policies_that_never_doubt_their_logs_have_no_seasons() {
     assert!(Policy::builder(2).season(0).build().is_err());
     assert!(Policy::builder(2).half_life(0.0).build().is_err());
 }
+
+/// Marks of four items, three customers and their pairs: with a level, these columns are the same in seven ways.
+fn marks(item: usize, customer: usize, price: f64) -> Vec<f64> {
+    let mark = |is: bool| f64::from(u8::from(is));
+    let items = (0..4).map(|k| mark(k == item));
+    let pairs = (0..12).map(|k| mark(k == 4 * customer + item));
+    items.chain(pairs).chain([price]).collect()
+}
+
+#[test]
+fn categories_can_be_renewed_again_and_again() {
+    const SIDE: usize = 17;
+    for (seed, sparse, beside) in [(1, false, false), (2, false, false), (3, true, false), (4, false, true)] {
+        let mut dice = World::new(seed, SIDE, 0.3).rng;
+        let mut bought = |item: usize, customer: usize, price: f64, season: usize| {
+            let chance = [0.1, 0.3, 0.2, 0.4][(item + 2 * customer + season) % 4] - 0.02 * price;
+            f64::from(u8::from(dice.random::<f64>() < chance))
+        };
+        let mut order = World::new(seed + 100, SIDE, 0.3).rng;
+        let mut logs = if sparse { RidgeStatistic::sparse(SIDE) } else { RidgeStatistic::new(SIDE) }.unwrap();
+        for row in 0..3000 {
+            let (item, customer, price) = (row % 4, row / 4 % 3, order.random_range(0.0..4.0));
+            logs.observe(&marks(item, customer, price), bought(item, customer, price, 0)).unwrap();
+        }
+        let settings = Policy::builder(SIDE).sparse(sparse).logs(logs).fits_beside(beside);
+        let mut policy = settings.build().unwrap();
+        let mut noises = Vec::new();
+        for season in 1..=6 {
+            for round in 0..300 {
+                let customer = round % 3;
+                let prices: Vec<f64> = (0..4).map(|_| order.random_range(0.0..4.0)).collect();
+                let features: Vec<f64> =
+                    (0..4).flat_map(|item| marks(item, customer, prices[item])).collect();
+                let actions = Actions::new(&features, SIDE).unwrap();
+                let choice = policy.choose(actions).unwrap();
+                let reward = bought(choice.action, customer, prices[choice.action], season);
+                policy.learn(choice.rewarded(actions, reward)).unwrap();
+                if beside && let Some(fit) = policy.begin_fit() {
+                    policy.finish_fit(fit.run()).unwrap();
+                }
+            }
+            policy.renew().unwrap_or_else(|error| panic!("seed {seed}, season {season}: {error}"));
+            noises.push(policy.noise());
+        }
+        // Purchases have a deviation of 0.3 to 0.5, whatever the season.
+        assert!(noises.iter().all(|noise| (0.25..0.6).contains(noise)), "{seed}: {noises:?}");
+    }
+}
