@@ -112,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path, output: &mut impl Write)
         read_token: None,
         open: false,
         keep_days: None,
+        journal: None,
         bandits: BANDITS
             .map(str::to_owned)
             .into_iter()

@@ -256,8 +256,11 @@ impl Journal for Failing {
     fn bandits(&self) -> Result<Vec<Made>> {
         self.0.bandits()
     }
-    fn create(&mut self, name: &str, spec: &str) -> Result<i64> {
-        self.0.create(name, spec)
+    fn create(&mut self, key: Option<i64>, name: &str, spec: &str) -> Result<i64> {
+        self.0.create(key, name, spec)
+    }
+    fn remove(&mut self, bandit: i64) -> Result<()> {
+        self.0.remove(bandit)
     }
     fn base(&self, bandit: i64) -> Result<Option<Vec<u8>>> {
         self.0.base(bandit)
@@ -284,7 +287,7 @@ fn a_write_that_fails_is_said_and_nothing_that_rests_on_it_is_served() {
     let folder = Scratch::new();
     let (data, fails) = (folder.path("data"), Arc::new(AtomicBool::new(false)));
     let journal = Failing(Store::open(&data).unwrap(), Arc::clone(&fails));
-    let served = Served::on(Engine::on(Box::new(journal), &data, None).unwrap());
+    let served = Served::on(Engine::on(Box::new(journal), &data, None, true).unwrap());
     served.make("news", spec());
     play(&served, "news", 0..30);
     served.settle("news");
