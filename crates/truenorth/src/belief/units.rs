@@ -12,19 +12,25 @@ use crate::dense::Vector;
 use crate::round::{Actions, Row};
 use crate::statistic::RidgeStatistic;
 
-/// Σx² and Σx⁴ of numbers, whose order makes no difference.
-fn powers(squares: &mut [f64]) -> (f64, f64) {
-    squares.sort_unstable_by(f64::total_cmp);
-    (squares.iter().sum(), squares.iter().map(|square| square * square).sum())
+/// Σx² and Σx⁴ of numbers, whose order makes no difference: the shares of the largest square are rounded to multiples of what an
+/// f64 of the size of their count has as its last bit, and sums of these are exact.
+fn powers(values: impl ExactSizeIterator<Item = f64> + Clone) -> (f64, f64) {
+    let count = values.len().next_power_of_two() as f64;
+    let largest = values.clone().fold(0.0, |largest: f64, value| largest.max(value * value));
+    if largest == 0.0 {
+        return (0.0, 0.0);
+    }
+    let rounded = |share: f64| (share + count) - count;
+    let (square, fourth) = values.fold((0.0, 0.0), |(square, fourth), value| {
+        let share = value * value / largest;
+        (square + rounded(share), fourth + rounded(share * share))
+    });
+    (square * largest, fourth * largest * largest)
 }
 
-/// The unit of a column in the actions of a round; nothing where they do not show it. Then nothing is allocated.
+/// The unit of a column in the actions of a round; nothing where they do not show it.
 pub(crate) fn first_unit(actions: Actions<'_>, j: usize) -> Option<f64> {
-    let values = || (0..actions.count()).map(|k| actions.row(k).get(j));
-    if values().all(|value| value == 0.0) {
-        return None;
-    }
-    let (square, fourth) = powers(&mut values().map(|value| value.powi(2)).collect::<Vec<_>>());
+    let (square, fourth) = powers((0..actions.count()).map(|k| actions.row(k).get(j)));
     Some(unit(square, fourth)).filter(|&unit| unit > 0.0)
 }
 
@@ -38,6 +44,9 @@ pub(crate) struct Units {
     offered: Vec<(f64, f64)>,
     /// Whether there is a column that nobody has seen.
     unseen: bool,
+    /// Units in the logs: their sums are spread over memory that a decision does not read otherwise. Nothing where they are to be read again.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    logged: Vec<f64>,
 }
 
 /// What a look at a round's actions finds.
@@ -62,21 +71,27 @@ fn unit(square: f64, fourth: f64) -> f64 {
 impl Units {
     /// Columns as they are.
     pub(crate) fn none(dimension: usize) -> Self {
-        Self { by_column: vec![1.0; dimension], offered: vec![(0.0, 0.0); dimension], unseen: false }
+        let offered = vec![(0.0, 0.0); dimension];
+        Self { by_column: vec![1.0; dimension], offered, unseen: false, logged: Vec::new() }
     }
 
     pub(crate) fn new(logs: &RidgeStatistic) -> Self {
-        let mut units =
-            Self { by_column: Vec::new(), offered: vec![(0.0, 0.0); logs.dimension()], unseen: true };
+        let mut units = Self { by_column: Vec::new(), ..Self::none(logs.dimension()) };
         units.set(logs);
         units
     }
 
     /// Finds them anew, with other logs.
     pub(crate) fn set(&mut self, logs: &RidgeStatistic) {
-        let logged = (0..logs.dimension()).map(|j| unit(logs.squares(j), logs.fourths()[j]));
+        self.logged = (0..logs.dimension()).map(|j| unit(logs.squares(j), logs.fourths()[j])).collect();
+        self.join();
+    }
+
+    /// The larger one of a column's two units.
+    fn join(&mut self) {
         let offered = self.offered.iter().map(|&(square, fourth)| unit(square, fourth));
-        self.by_column = logged.zip(offered).map(|(logged, offered)| logged.max(offered)).collect();
+        self.by_column =
+            self.logged.iter().zip(offered).map(|(logged, offered)| logged.max(offered)).collect();
         self.unseen = self.by_column.contains(&0.0);
     }
 
@@ -84,6 +99,7 @@ impl Units {
     pub(crate) fn grow(&mut self, dimension: usize) {
         self.by_column.resize(dimension, 0.0);
         self.offered.resize(dimension, (0.0, 0.0));
+        self.logged.clear();
         self.unseen = self.by_column.contains(&0.0);
     }
 
@@ -99,30 +115,28 @@ impl Units {
         if !self.is_looking(round, actions) {
             return Look::Same;
         }
-        let mut add = |column: usize, squares: &mut [f64]| {
-            let (square, fourth) = powers(squares);
+        let mut add = |column: usize, (square, fourth): (f64, f64)| {
             let offered = &mut self.offered[column];
             *offered = (offered.0 + square, offered.1 + fourth);
         };
-        let mut squares = Vec::with_capacity(actions.count());
         if actions.is_sparse() {
             let rows = (0..actions.count()).flat_map(|k| actions.row(k).entries());
             let mut shown: Vec<(usize, f64)> = rows.filter(|(_, value)| *value != 0.0).collect();
             shown.sort_by_key(|(column, _)| *column);
             for shown in shown.chunk_by(|a, b| a.0 == b.0) {
-                squares.clear();
-                squares.extend(shown.iter().map(|(_, value)| value.powi(2)));
-                add(shown[0].0, &mut squares);
+                add(shown[0].0, powers(shown.iter().map(|(_, value)| *value)));
             }
         } else {
             for column in 0..actions.dimension() {
-                squares.clear();
-                squares.extend((0..actions.count()).map(|k| actions.row(k).values()[column].powi(2)));
-                add(column, &mut squares);
+                add(column, powers((0..actions.count()).map(|k| actions.row(k).values()[column])));
             }
         }
         let before = std::mem::take(&mut self.by_column);
-        self.set(logs);
+        if self.logged.is_empty() {
+            self.set(logs)
+        } else {
+            self.join()
+        }
         let alike = |(new, old): (&f64, &f64)| (old - new).abs() <= TOLERANCE * old;
         let same = self.by_column.iter().zip(&before).all(alike);
         if same {
@@ -171,6 +185,20 @@ impl Units {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_of_powers_are_the_same_in_any_order_and_right() {
+        let mut values: Vec<f64> =
+            (0..37).map(|i| f64::from(i * i % 101).sin() * 10f64.powi(i % 7)).collect();
+        let (square, fourth) = powers(values.iter().copied());
+        let plain = |power: i32| values.iter().map(|value| value.powi(power)).sum::<f64>();
+        assert!((square / plain(2) - 1.0).abs() < 1e-13 && (fourth / plain(4) - 1.0).abs() < 1e-13);
+        for turn in 1..37 {
+            values.rotate_left(turn);
+            values.swap(3, turn);
+            assert_eq!(powers(values.iter().copied()), (square, fourth));
+        }
+    }
 
     #[test]
     fn marks_have_the_unit_one_however_rare_and_others_their_size() {

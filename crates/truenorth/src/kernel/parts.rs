@@ -139,27 +139,41 @@ fn run<S: Simd>(simd: S, part: &Part, place: usize, values: &[f64]) -> f64 {
     sum
 }
 
-/// Sum of products, in interleaved parts whose number does not depend on the machine.
+/// Sum of products, in interleaved parts whose number does not depend on the machine: as many vectors as make up 32 numbers.
 #[inline(always)]
 fn dot<S: Simd>(simd: S, left: &[f64], right: &[f64]) -> f64 {
-    // As many vectors as make up 32 numbers; without vectors, one for each.
-    let mut parts = [simd.splat_f64s(0.0); 32];
-    let count = 32 / S::F64_LANES;
+    // Which one is known when this is compiled.
+    match 32 / S::F64_LANES {
+        4 => dot_by::<S, 4>(simd, left, right),
+        8 => dot_by::<S, 8>(simd, left, right),
+        16 => dot_by::<S, 16>(simd, left, right),
+        _ => dot_by::<S, 32>(simd, left, right),
+    }
+}
+
+#[inline(always)]
+fn dot_by<S: Simd, const VECTORS: usize>(simd: S, left: &[f64], right: &[f64]) -> f64 {
+    let mut parts = [simd.splat_f64s(0.0); VECTORS];
     let (left, left_rest) = left.as_chunks::<32>();
     let (right, right_rest) = right.as_chunks::<32>();
     for (left, right) in left.iter().zip(right) {
         let (left, right) = (S::as_simd_f64s(left).0, S::as_simd_f64s(right).0);
-        for part in 0..count {
+        for part in 0..VECTORS {
             parts[part] = simd.mul_add_e_f64s(left[part], right[part], parts[part]);
         }
     }
-    let rests = left_rest.chunks(S::F64_LANES).zip(right_rest.chunks(S::F64_LANES));
-    for (part, (left, right)) in parts.iter_mut().zip(rests) {
-        let (left, right) = (simd.partial_load_f64s(left), simd.partial_load_f64s(right));
-        *part = simd.mul_add_e_f64s(left, right, *part);
+    let (left, left_rest) = S::as_simd_f64s(left_rest);
+    let (right, right_rest) = S::as_simd_f64s(right_rest);
+    for part in 0..VECTORS {
+        if part < left.len().min(right.len()) {
+            parts[part] = simd.mul_add_e_f64s(left[part], right[part], parts[part]);
+        } else if part == left.len() && !left_rest.is_empty() {
+            let (left, right) = (simd.partial_load_f64s(left_rest), simd.partial_load_f64s(right_rest));
+            parts[part] = simd.mul_add_e_f64s(left, right, parts[part]);
+        }
     }
     let mut sums = [[0.0; SIDE]; 4];
-    S::as_mut_simd_f64s(sums.as_flattened_mut()).0.copy_from_slice(&parts[..count]);
+    S::as_mut_simd_f64s(sums.as_flattened_mut()).0.copy_from_slice(&parts);
     let [a, b, c, d] = sums;
     let mut all = [0.0; SIDE];
     for i in 0..SIDE {
