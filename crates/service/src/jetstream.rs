@@ -107,6 +107,8 @@ impl Jetstream {
         let addresses = addresses.map_err(|error| wrong(&error))?;
         let options = ConnectOptions::new()
             .name("truenorth")
+            // A server that is not there yet is waited for, as a stream is.
+            .retry_on_initial_connect()
             .connection_timeout(Duration::from_secs(2))
             .ping_interval(Duration::from_secs(2))
             .reconnect_delay_callback(|attempts| Duration::from_millis((attempts as u64 * 50).min(500)));

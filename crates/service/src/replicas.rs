@@ -116,7 +116,7 @@ impl Replicas {
         thread.map_err(|error| StoreError(format!("a thread cannot be started: {error}")))?;
         replicas.folded_to(stored, CAUGHT_UP).await.map_err(failed)?;
         *lock(&replicas.fresh) = Instant::now();
-        tracing::info!(servers, message = stored, "caught up with the stream");
+        tracing::info!(servers, stored, "caught up with the stream");
         tokio::spawn(Arc::clone(&replicas).watch());
         Ok(replicas)
     }
