@@ -99,7 +99,7 @@ pub(crate) struct Shared {
 
 /// A running service of a folder.
 pub(crate) struct Engine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     committer: Option<JoinHandle<()>>,
     others: Vec<JoinHandle<()>>,
     pub(crate) folder: PathBuf,
@@ -126,20 +126,6 @@ impl Engine {
     /// Opens a folder and folds its journal.
     pub(crate) fn start(folder: &Path, keep_days: Option<f64>) -> Result<Self, StoreError> {
         Self::on(Box::new(Store::open(folder)?), folder, keep_days, true)
-    }
-
-    /// The same for one of several, whose folder is a copy of a stream.
-    pub(crate) async fn join(
-        servers: &str,
-        folder: PathBuf,
-        keep_days: Option<f64>,
-    ) -> Result<Self, StoreError> {
-        let open = move || Self::on(Box::new(Store::open(&folder)?), &folder, keep_days, false);
-        let opened = tokio::task::spawn_blocking(open).await;
-        let mut engine =
-            opened.map_err(|error| StoreError(format!("the journal cannot be folded: {error}")))??;
-        engine.replicas = Some(Replicas::start(servers, Arc::clone(&engine.shared)).await?);
-        Ok(engine)
     }
 
     /// Folds a journal; snapshots are in a folder. Where it is not `alone`, nothing happens by itself: fits and ends of

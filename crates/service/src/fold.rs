@@ -46,11 +46,14 @@ struct KeptBandit {
 impl Replicas {
     /// Folds messages as they come, until the service stops.
     pub(crate) fn follow(self: Arc<Self>) {
+        let mut said = false;
         while !self.stopped() {
             let behind = lock(&self.folded).last;
             match self.runtime.block_on(self.stream.behind(behind)) {
-                Err(error) => tracing::warn!(%error, "trying again"),
+                Err(error) if !std::mem::replace(&mut said, true) => tracing::warn!(%error, "trying again"),
+                Err(_) => {}
                 Ok(mut messages) => {
+                    said = false;
                     while let Some(come) = self.runtime.block_on(messages.next())
                         && !self.stopped()
                     {

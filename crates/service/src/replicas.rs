@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -21,13 +22,14 @@ use tokio::sync::oneshot;
 use truenorth_features::Event;
 
 use crate::api::{Asked, Decided, Paid, Refused};
-use crate::engine::{Answer, Call, Shared, now};
+use crate::engine::{Answer, Call, Engine, Shared, now};
 use crate::hosted::{Hosted, Live};
 use crate::jetstream::{Jetstream, Stored};
 use crate::journal::{Kind, Made, StoreError};
 use crate::line::lock;
 use crate::records::{self, Becomes, DecidedRecord};
 use crate::spec::Spec;
+use crate::store::Store;
 
 /// How long a replica may not know whether it has folded all before it refuses to decide.
 const STALEST: Duration = Duration::from_secs(10);
@@ -344,6 +346,22 @@ impl Replicas {
         if let Err(refused) = self.happen(hosted, Kind::TimedOut, &id, &body).await {
             tracing::debug!(why = refused.message, "the time of a decision is not over yet");
         }
+    }
+}
+
+impl Engine {
+    /// One of several, whose folder is a copy of a stream.
+    pub(crate) async fn join(
+        servers: &str,
+        folder: PathBuf,
+        keep_days: Option<f64>,
+    ) -> Result<Self, StoreError> {
+        let open = move || Self::on(Box::new(Store::open(&folder)?), &folder, keep_days, false);
+        let opened = tokio::task::spawn_blocking(open).await;
+        let mut engine =
+            opened.map_err(|error| StoreError(format!("the journal cannot be folded: {error}")))??;
+        engine.replicas = Some(Replicas::start(servers, Arc::clone(&engine.shared)).await?);
+        Ok(engine)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 
 use super::{Scratch, Served, asked, play, spec, with};
-use crate::engine::{Call, Engine};
+use crate::engine::{Answer, Call, Engine};
 use crate::journal::{Journal, Made, Record, Result, StoreError, Take};
 use crate::spec::Mode;
 use crate::store::{FILE, Store};
@@ -338,4 +338,29 @@ fn many_bandits_share_one_journal_and_each_has_its_own_order() {
     }
     let served = Served::start(&data);
     assert!(names.iter().zip(&states).all(|(name, state)| served.state(name) == *state));
+}
+
+#[test]
+fn a_bandit_that_was_dropped_stays_so_and_another_one_may_have_its_name() {
+    let folder = Scratch::new();
+    let data = folder.path("data");
+    let served = Served::start(&data);
+    served.make("news", spec());
+    served.make("shop", spec());
+    play(&served, "news", 0..40);
+    play(&served, "shop", 0..40);
+    let kept = served.state("shop");
+    assert!(matches!(served.call("news", Call::Drop), Ok(Answer::Done)));
+    assert_eq!(served.call("news", Call::Drop).err().unwrap().status, 404);
+    drop(served);
+    let served = Served::start(&data);
+    assert_eq!(served.engine().names(), ["shop"]);
+    assert_eq!(served.state("shop"), kept);
+    // The new one knows nothing of the old one's records.
+    served.make("news", spec());
+    assert_eq!(served.counts("news").decisions, 0);
+    play(&served, "news", 0..3);
+    drop(served);
+    assert_eq!(Served::start(&data).counts("news").decisions, 3);
+    assert_eq!(verify(&data).unwrap().problems, Vec::<String>::new());
 }
