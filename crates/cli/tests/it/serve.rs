@@ -82,6 +82,9 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
         client.call("POST", "/v1/bandits/news/rewards", &json!({"decision_id": "five", "reward": 1})).0,
         200
     );
+    assert_eq!(client.call("PUT", "/v1/bandits/gone", &json!({"dimension": 2})).0, 201);
+    assert_eq!(client.call("DELETE", "/v1/bandits/gone", &Value::Null), (200, json!({"dropped": true})));
+    assert_eq!(client.call("DELETE", "/v1/bandits/gone", &Value::Null).0, 404);
     // Two processes on one folder.
     let second =
         truenorth(&["serve", "--listen", "127.0.0.1:0", "--data", folder.path("data").to_str().unwrap()]);
