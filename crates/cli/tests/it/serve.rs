@@ -158,7 +158,8 @@ fn what_is_refused_changes_nothing_and_is_said_in_one_sentence() {
         ("PUT", "/v1/bandits/x", "application/json", r#"{"model":"a","dimension":2}"#, 422, "one of"),
         ("PUT", "/v1/bandits/x", "application/json", r#"{"dimension":2,"policy":"magic"}"#, 422, "magic"),
         ("PUT", "/v1/bandits/x", "application/json", r#"{"summary":"!"}"#, 422, "base64"),
-        ("DELETE", "/v1/bandits/news", "application/json", "", 404, "no such call"),
+        ("DELETE", "/v1/bandits/other", "application/json", "", 404, "there is no bandit"),
+        ("DELETE", "/v1/bandits", "application/json", "", 404, "no such call"),
         ("GET", "/nothing", "", "", 404, "no such call"),
     ] {
         let (status, answer) = client.raw(method, path, kind, body.as_bytes()).unwrap();
