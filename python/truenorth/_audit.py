@@ -127,7 +127,8 @@ def audit(
     >>> [(feature["name"], feature["drifted"]) for feature in found.features]
     [('price', False), ('age', True)]
     """
-    source = "the logs"
+    # A file that has to be written first, by `Summary.save`.
+    source = "logs.tn"
     if not isinstance(summary, Summary):
         source = os.fspath(summary)
         summary = Summary.load(summary)

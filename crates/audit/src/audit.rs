@@ -10,7 +10,7 @@ use crate::ranking::{Choices, Ranking};
 use crate::spectrum::Spectrum;
 use crate::verdict::{usable, verdict};
 use crate::view::{Audit, Direction, Feature, Options, Pilot, PilotView, Use, Verdict, Worth};
-use crate::worth::worth;
+use crate::worth::Value;
 use crate::{bounds, certificate, pair};
 
 /// The stated drift, where none is, as a share of the length of the logs' coefficients.
@@ -106,15 +106,18 @@ pub fn audit(
 
     let worth = {
         let contexts = sums.filter(|_| live_spectrum.as_ref().is_some_and(Spectrum::is_full)).unwrap_or(logs);
-        let value = |drift: &[f64]| worth(&fit, contexts, &units, (noise, drift), options.horizon as f64);
-        let squares = |square: &dyn Fn(usize) -> f64| (0..dimension).map(square).collect::<Vec<f64>>();
-        // D = stated²/d · I, and what was found of each feature.
-        let even = squares(&|j| (stated / units.raw(j)).powi(2) / dimension as f64);
+        let value = Value::new(&fit, contexts, &units, noise, options.horizon as f64);
+        // D = stated²/d · I.
+        let even: Vec<f64> =
+            (0..dimension).map(|j| (stated / units.raw(j)).powi(2) / dimension as f64).collect();
+        let found = is_tested
+            .then(|| value.after(&(0..dimension).map(|j| columns.size(j, &scales)).collect::<Vec<_>>()));
         Worth {
-            unbiased: value(&vec![0.0; dimension]),
+            unbiased: value.of(&vec![0.0; dimension]),
             stated_drift: stated,
-            under_stated_drift: value(&even),
-            after_pilot: is_tested.then(|| value(&squares(&|j| columns.square(j, &scales)))),
+            under_stated_drift: value.of(&even),
+            after_pilot: found.map(|found| found.0),
+            interval: found.map(|found| found.1),
         }
     };
     let clicks = live.as_ref().is_some_and(|live| live.outcomes.clicks);

@@ -11,6 +11,7 @@ use crate::live::Live;
 use crate::maximum::Maximum;
 use crate::ranking::Choices;
 use crate::robust::Spread;
+use crate::sizes::{Estimate, Size, evidence};
 use crate::spectrum::Spectrum;
 use crate::tail;
 use crate::view::Finding;
@@ -19,13 +20,6 @@ type VectorView<'a> = nalgebra::DVectorView<'a, f64>;
 
 /// A large drift before it is measured, in standard deviations of the noise.
 const PRIOR: f64 = 0.5;
-
-/// Sizes that a drift may have, in standard deviations of the noise, and how likely they are before any is measured.
-const SIZES: [f64; 4] = [0.01, 0.05, 0.2, 0.6];
-const SHARES: [f64; 4] = [0.45, 0.25, 0.18, 0.12];
-
-/// As many features have been seen before, as far as those shares are concerned.
-const SEEN: f64 = 2.0;
 
 /// What drifts are measured by, in the units of [`Units`].
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +49,7 @@ pub(crate) struct Family {
     pub(crate) findings: Vec<Finding>,
     /// None for what cannot be tested.
     pub(crate) measured: Vec<Option<Measured>>,
-    /// p-value of no drift in any of them.
+    /// p-value of no drift in any of them, by the largest score or by all of them together.
     pub(crate) p_value: Option<f64>,
     /// Bound on √ Σ (Δ / (|Δ̂| + width))² over what was tested.
     pub(crate) length: f64,
@@ -68,8 +62,8 @@ pub(crate) struct Measured {
     pub(crate) stderr: f64,
     /// Half the width of the simultaneous interval.
     pub(crate) width: f64,
-    /// E[Δ²] after the pilot.
-    square: f64,
+    /// How large the drift is.
+    size: Size,
 }
 
 impl Family {
@@ -133,8 +127,7 @@ impl Family {
     /// Two prior standard deviations of a drift, of even odds: as large as what a feature does by the logs, and ½ noise
     /// in a typical reward.
     fn priors(&self, k: usize, scales: &Scales) -> [f64; 2] {
-        // Without noise, a drift that matters is one that is seen at all.
-        let large = quotient(PRIOR * scales.noise.max(1e-6), self.sizes[k]);
+        let large = PRIOR * self.unit(k, scales);
         let apart = self.within.as_ref().map_or(0.0, |within| within[k]);
         [positive(quotient(scales.signal, positive(apart, self.sizes[k])), large), large]
     }
@@ -146,16 +139,14 @@ impl Family {
         Some(if within > 1e-9 * self.sizes[k] { allowed / within } else { f64::INFINITY })
     }
 
-    /// The sizes that its drift may have.
-    fn sizes(&self, k: usize, scales: &Scales) -> [f64; 4] {
-        SIZES.map(|size| quotient(size * scales.noise.max(1e-6), self.sizes[k]))
+    /// One standard deviation of the noise in a typical reward. Without noise, any drift is large.
+    fn unit(&self, k: usize, scales: &Scales) -> f64 {
+        quotient(scales.noise.max(1e-6), self.sizes[k])
     }
 
-    /// E[Δ²], also where nothing was measured.
-    pub(crate) fn square(&self, k: usize, scales: &Scales) -> f64 {
-        let unmeasured =
-            || self.sizes(k, scales).iter().zip(SHARES).map(|(size, share)| size * size * share).sum();
-        self.measured[k].map_or_else(unmeasured, |measured| measured.square)
+    /// How large the drift is, also where nothing was measured.
+    pub(crate) fn size(&self, k: usize, scales: &Scales) -> Size {
+        self.measured[k].map_or_else(|| Size::unmeasured(self.unit(k, scales)), |measured| measured.size)
     }
 }
 
@@ -245,14 +236,20 @@ impl<'a> Comparison<'a> {
             let between = quotient(covariance[(i, j)], stderr[i] * stderr[j]);
             if i == j { 1.0 } else { between.clamp(-1.0, 1.0) }
         });
-        let maximum = Maximum::of(&correlation, scores.as_slice(), level);
+        let shares: f64 = freedom.iter().map(|freedom| freedom.recip()).sum();
+        let together = wald(&correlation, &ratios, freedom.len() as f64 / shares);
+        let maximum =
+            Maximum::of(&correlation, scores.as_slice(), together.map(tail::normal_critical), level);
         let common = tail::normal(maximum.critical);
         let criticals = freedom.map(|freedom| tail::student_critical(common, freedom));
-        let expected = which.iter().enumerate().map(|(i, &k)| {
-            let score = if scales.decisive { scores[i] } else { 0.0 };
-            Expected::of(drifts[i], stderr[i], score, family.sizes(k, scales))
+        let score = |i: usize| if scales.decisive { scores[i] } else { 0.0 };
+        let estimates = which.iter().enumerate().map(|(i, &k)| Estimate {
+            drift: drifts[i],
+            stderr: stderr[i],
+            score: score(i),
+            unit: family.unit(k, scales),
         });
-        let squares = mean_squares(&expected.collect::<Vec<_>>());
+        let sizes = Size::of(&estimates.collect::<Vec<_>>());
         for (i, &k) in which.iter().enumerate() {
             let (drift, stderr, raw) = (drifts[i], stderr[i], family.raw[k]);
             let width = criticals[i] * stderr;
@@ -260,10 +257,8 @@ impl<'a> Comparison<'a> {
             let margin = family.margin(k, scales).filter(|margin| *margin > 0.0);
             let one_sided = tail::student_critical((2.0 * level).min(1.0), freedom[i]);
             let equivalent = margin.map(|margin| drift.abs() + one_sided * stderr <= margin);
-            let score = if scales.decisive { scores[i] } else { 0.0 };
-            let trust = trust(stderr, score, family.priors(k, scales));
-            let square = squares[i];
-            family.measured[k] = Some(Measured { drift, stderr, width, square });
+            let trust = trust(stderr, score(i), family.priors(k, scales));
+            family.measured[k] = Some(Measured { drift, stderr, width, size: sizes[i] });
             family.findings[k] = Finding {
                 drift: Some(drift * raw),
                 stderr: Some(stderr * raw),
@@ -273,13 +268,11 @@ impl<'a> Comparison<'a> {
                 margin: margin.filter(|margin| margin.is_finite()).map(|margin| margin * raw),
                 equivalent: equivalent.map(|equivalent| scales.decisive && equivalent),
                 trust: if scales.decisive { trust } else { 0.5 },
-                mean_square: Some(square * raw * raw),
+                mean_square: Some(sizes[i].mean_square() * raw * raw),
                 ..family.findings[k]
             };
         }
-        let shares: f64 = freedom.iter().map(|freedom| freedom.recip()).sum();
-        let freedom = freedom.len() as f64 / shares;
-        family.p_value = wald(&correlation, &ratios, freedom).filter(|_| scales.decisive);
+        family.p_value = maximum.all.filter(|_| scales.decisive);
         family.length = maximum.length_bound(&correlation, ratios.as_slice(), criticals.as_slice(), level);
     }
 }
@@ -287,13 +280,6 @@ impl<'a> Comparison<'a> {
 /// Δ / se, which is 0 for 0 / 0 and large for an error that is 0.
 fn ratio(drift: f64, stderr: f64) -> f64 {
     if drift == 0.0 { 0.0 } else { drift / stderr.max(1e-9 * drift.abs()) }
-}
-
-/// ln of how much more likely a score is under a drift from N(0, τ²) than without one, and τ²/(τ² + se²).
-fn evidence(stderr: f64, score: f64, prior: f64) -> (f64, f64) {
-    let stderr = stderr.max(1e-9 * prior);
-    let kept = prior.powi(2) / (prior.powi(2) + stderr.powi(2));
-    (0.5 * score * score * kept - 0.5 * (prior / stderr).powi(2).ln_1p(), kept)
 }
 
 /// Probability of no drift from even odds. Under drift, Δ is N(0, τ²), with either τ as likely before.
@@ -309,52 +295,6 @@ fn trust(stderr: f64, score: f64, priors: [f64; 2]) -> f64 {
     let most = logs[0].max(logs[1]);
     let mean = f64::midpoint((logs[0] - most).exp(), (logs[1] - most).exp());
     1.0 / (1.0 + (most + mean.ln()).exp())
-}
-
-/// What each size of a drift makes of its estimate: B, up to a factor, and E[Δ²].
-///
-/// ```text
-/// E[Δ²] = m² + s²      m = Δ τ²/(τ² + se²),  s² = τ² se²/(τ² + se²)
-/// ```
-struct Expected([(f64, f64); 4]);
-
-impl Expected {
-    fn of(drift: f64, stderr: f64, score: f64, sizes: [f64; 4]) -> Self {
-        if sizes.iter().any(|&size| size <= 0.0) {
-            return Self([(1.0, 0.0); 4]);
-        }
-        let parts = sizes.map(|size| {
-            let (log, kept) = evidence(stderr, score, size);
-            (log, (drift * kept).powi(2) + kept * stderr.powi(2))
-        });
-        let most = parts.iter().map(|part| part.0).fold(f64::NEG_INFINITY, f64::max);
-        Self(parts.map(|(log, square)| ((log - most).exp(), square)))
-    }
-
-    /// How likely each size is, for these shares.
-    fn weights(&self, shares: [f64; 4]) -> [f64; 4] {
-        let weights: [f64; 4] = std::array::from_fn(|size| shares[size] * self.0[size].0);
-        let total: f64 = weights.iter().sum();
-        weights.map(|weight| weight / total)
-    }
-}
-
-/// E[Δ²] of each drift after the pilot. Which sizes are frequent is learned from all of them (empirical Bayes, by
-/// expectation and maximisation): one drift among many makes others likely. Unlike trust it knows no drift that is
-/// exactly 0, so that it changes little from one pilot to the next.
-fn mean_squares(drifts: &[Expected]) -> Vec<f64> {
-    let mut shares = SHARES;
-    for _ in 0..30 {
-        let mut sums = SHARES.map(|share| SEEN * share);
-        for drift in drifts {
-            sums.iter_mut().zip(drift.weights(shares)).for_each(|(sum, weight)| *sum += weight);
-        }
-        shares = sums.map(|sum| sum / (SEEN + drifts.len() as f64));
-    }
-    let square = |drift: &Expected| {
-        drift.weights(shares).iter().zip(drift.0).map(|(weight, (_, square))| weight * square).sum()
-    };
-    drifts.iter().map(square).collect()
 }
 
 /// p-value of T² = Δᵀ Σ⁻¹ Δ, where Σ has ν degrees of freedom: T² (ν - m + 1) / (m ν) is F(m, ν - m + 1), as
@@ -390,28 +330,6 @@ mod tests {
         // A pilot that tells nothing leaves even odds.
         assert!((trust(1e9, 0.0, [2.0; 2]) - 0.5).abs() < 1e-9);
         assert!(trust(0.0, 0.0, [1.0; 2]) > 0.999 && trust(0.0, 38.0, [1.0; 2]) < 1e-9);
-    }
-
-    #[test]
-    fn mean_squares_by_hand() {
-        let one = |drift: f64, stderr: f64, score: f64, sizes| {
-            mean_squares(&[Expected::of(drift, stderr, score, sizes)])[0]
-        };
-        // τ = se = 1, Δ = 2: m = 1, s² = ½.
-        assert!((one(2.0, 1.0, 2.0, [1.0; 4]) - 1.5).abs() < 1e-12);
-        // A pilot that tells nothing leaves the prior, one that tells all the drift.
-        let prior: f64 = SHARES.iter().zip([1.0, 4.0, 9.0, 16.0]).map(|(share, square)| share * square).sum();
-        assert!((one(3.0, 1e9, 0.0, [1.0, 2.0, 3.0, 4.0]) - prior).abs() < 1e-6);
-        assert!((one(0.5, 1e-6, 38.0, [0.01, 0.1, 1.0, 10.0]) - 0.25).abs() < 1e-3);
-        assert!(one(0.0, 0.0, 0.0, [1.0; 4]) < 1e-9);
-        // Beside nine that moved, a small one is less likely to be nothing than beside nine that did not.
-        let beside = |score: f64| {
-            let drift = |score: f64| Expected::of(0.05 * score, 0.05, score, SIZES);
-            let all: Vec<Expected> =
-                std::iter::once(drift(1.0)).chain((0..9).map(|_| drift(score))).collect();
-            mean_squares(&all)[0]
-        };
-        assert!(beside(4.0) > 2.0 * beside(0.0), "{} {}", beside(4.0), beside(0.0));
     }
 
     #[test]

@@ -47,6 +47,7 @@ mod page;
 mod pair;
 mod ranking;
 mod robust;
+mod sizes;
 mod spectrum;
 mod standing;
 mod tail;

@@ -104,7 +104,9 @@ fn measured(audit: &Audit, pilot: &PilotView, usable: Use, few: Option<Outcomes>
     if usable == Use::Unclear {
         parts.extend(settled(pilot, few.is_some()));
     } else {
-        parts.push(format!("the logs are worth about {} live rounds", about(audit.worth_rounds)));
+        let between = audit.worth.interval.map(|[low, high]| format!(" ({} to {})", about(low), about(high)));
+        let between = between.unwrap_or_default();
+        parts.push(format!("the logs are worth about {} live rounds{between}", about(audit.worth_rounds)));
     }
     parts.join("; ") + "."
 }

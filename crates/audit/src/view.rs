@@ -175,7 +175,7 @@ pub struct Finding {
     pub equivalent: Option<bool>,
     /// Probability that the logged coefficient still holds, from even odds before the pilot.
     pub trust: f64,
-    /// The squared drift that is to be expected after the pilot, which the worth is made from.
+    /// The squared drift that is to be expected after the pilot.
     pub mean_square: Option<f64>,
 }
 
@@ -197,7 +197,8 @@ pub struct PilotView {
     pub independent: u64,
     /// Standard deviation of its noise.
     pub noise: f64,
-    /// p-value of no drift at all (Wald).
+    /// p-value of no drift at all, by the feature that shows it most or by all of them together. No feature is called
+    /// drifted unless this is at most the level.
     pub p_value: Option<f64>,
     /// Rewards to learn from: those other than the most frequent one if that is more than half of them, else all; none
     /// of a summary.
@@ -251,6 +252,8 @@ pub struct Worth {
     pub under_stated_drift: f64,
     /// With what the pilot found.
     pub after_pilot: Option<f64>,
+    /// An interval of that: 90 % of what the pilot leaves open, wider by what the formula may be off.
+    pub interval: Option<[f64; 2]>,
 }
 
 /// The paper's bounds on the regret.

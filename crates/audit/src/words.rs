@@ -2,12 +2,19 @@
 
 pub(crate) use truenorth_report::numbers::{about, brief as number, many};
 
-/// All names up to 40, else the first 20 and how many more.
+/// Letters of names that a sentence bears.
+const LETTERS: usize = 160;
+
+/// The first names, as many as a sentence bears but one at least, and how many more there are.
 pub(crate) fn list(names: &[&str]) -> String {
-    if names.len() <= 40 {
-        return names.join(", ");
-    }
-    format!("{} and {} more", names[..20].join(", "), names.len() - 20)
+    let mut letters = 0;
+    let fits = |name: &&&str| {
+        letters += name.chars().count() + 2;
+        letters <= LETTERS
+    };
+    let shown = names.iter().take_while(fits).count().max(1).min(names.len());
+    let text = names[..shown].join(", ");
+    if shown == names.len() { text } else { format!("{text} and {} more", names.len() - shown) }
 }
 
 #[cfg(test)]
@@ -16,7 +23,10 @@ mod tests {
 
     #[test]
     fn long_lists_are_cut() {
-        let names = vec!["x"; 53];
-        assert!(list(&names).ends_with("x and 33 more") && list(&names[..3]) == "x, x, x");
+        let names = vec!["x"; 80];
+        assert!(list(&names).ends_with("x and 27 more") && list(&names[..3]) == "x, x, x");
+        let long = "l".repeat(300);
+        assert_eq!(list(&[&long, "x"]), format!("{long} and 1 more"));
+        assert_eq!(list(&[]), "");
     }
 }

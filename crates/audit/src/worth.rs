@@ -1,19 +1,28 @@
 //! What the logs are worth in live rounds, whose contexts have second moment H.
 //!
 //! ```text
-//! n_k = eigenvalues of σ² H^-½ C⁻¹ H^-½                     C = σ² A⁻¹ + D
-//! Σ_k log(1 + T/(1 + n_k)) = d log(1 + T/(1 + worth))
+//! L = H^½ C H^½ / σ²                                        C = σ² A⁻¹ + D
+//! log det(I + (n₀ + T) L) - log det(I + n₀ L) = d log(1 + T/(n₀ + worth))
 //! ```
 //!
-//! C is what the logs leave open: noise, and the mean square D of the drift. Along an eigen-direction they tell as much
-//! as n_k live rounds, and what is left to learn in T rounds is log(1 + T/(1 + n_k)), one round standing for what is
-//! known without logs. The worth is the number of live rounds that leave as much to learn in all. Both sides depend on
-//! C and H alone, not on a basis; without drift and for live contexts like the logged ones, every n_k is n.
+//! C is what the logs leave open: noise, and the squared drift D. With 1/n_k the eigenvalues of L, the logs tell as much
+//! along an eigen-direction as n_k live rounds, and the left side is Σ log(1 + T/(n₀ + n_k)): the regret of T rounds is
+//! in proportion to the variance of what is known, a sum of 1/(n₀ + n_k + t). n₀ = d σ²/(θᵀHθ) is the number of rounds
+//! after which errors are as small as what there is to learn: with less, a choice is as good as a random one. The worth is
+//! the number of live rounds that leave as much to learn. Both sides depend on C, H and θ alone, not on a basis; without
+//! drift and for live contexts like the logged ones, every n_k is n.
+//!
+//! After a pilot the drift is known roughly. So it is drawn many times, and what is left to learn is averaged, as regret
+//! is.
 
+use nalgebra::Cholesky;
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use truenorth::RidgeStatistic;
 
+use crate::Matrix;
 use crate::fit::{Fit, Units};
-use crate::{Matrix, Vector};
+use crate::sizes::Size;
 
 /// Variance of a live round's reward, in those of the noise, where the logs know nothing.
 const UNKNOWN: f64 = 1e6;
@@ -21,60 +30,117 @@ const UNKNOWN: f64 = 1e6;
 /// Eigenvalues of H below this share of the largest are rounding.
 const FLOOR: f64 = 1e-10;
 
-/// The number of live rounds, at most the number of rows. `live` are the contexts; `noise` and the mean square of each
-/// feature's drift are in the units of [`Units`].
-pub(crate) fn worth(
-    logs: &Fit,
-    live: &RidgeStatistic,
-    units: &Units,
-    (noise, drift): (f64, &[f64]),
+/// Draws of the drift, and how many of them lie outside an interval on either side: 5 %.
+const DRAWS: usize = 64;
+const OUTSIDE: usize = 3;
+
+/// What the formula itself was off by in simulations, at most, with the drift's size told; intervals are wider by it.
+const FORMULA: f64 = 1.4;
+
+/// What a worth is computed from, in the units of [`Units`].
+pub(crate) struct Value {
+    /// H^½ without what no live row reaches.
+    root: Matrix,
+    /// L without drift.
+    known: Matrix,
+    variance: f64,
+    /// n₀.
+    least: f64,
     horizon: f64,
-) -> f64 {
-    let d = units.columns.len();
-    let rows = live.count().max(1) as f64;
-    let gram = live.gram();
-    let moment = Matrix::from_fn(d, d, |i, j| gram[i * d + j] / rows / (units.columns[i] * units.columns[j]));
-    let eigen = moment.symmetric_eigen();
-    let floor = FLOOR * eigen.eigenvalues.max().max(0.0);
-    let kept: Vec<usize> = (0..d).filter(|&k| eigen.eigenvalues[k] > floor).collect();
-    if kept.is_empty() || logs.rows == 0.0 {
-        return 0.0;
+    rows: f64,
+}
+
+impl Value {
+    /// `live` are the contexts.
+    pub(crate) fn new(logs: &Fit, live: &RidgeStatistic, units: &Units, noise: f64, horizon: f64) -> Self {
+        let d = units.columns.len();
+        let rows = live.count().max(1) as f64;
+        let gram = live.gram();
+        let moment =
+            Matrix::from_fn(d, d, |i, j| gram[i * d + j] / rows / (units.columns[i] * units.columns[j]));
+        let eigen = moment.symmetric_eigen();
+        let floor = FLOOR * eigen.eigenvalues.max().max(0.0);
+        let kept: Vec<usize> = (0..d).filter(|&k| eigen.eigenvalues[k] > floor).collect();
+        let root = Matrix::from_fn(d, kept.len(), |i, k| {
+            eigen.eigenvectors[(i, kept[k])] * eigen.eigenvalues[kept[k]].sqrt()
+        });
+        let known = logs.whitening.tr_mul(&root);
+        let unknown = logs.outside(&root) * UNKNOWN.sqrt();
+        let known = known.tr_mul(&known) + unknown.tr_mul(&unknown);
+        let variance = noise.powi(2).max(f64::MIN_POSITIVE);
+        let signal = root.tr_mul(&logs.estimate).norm_squared() / kept.len().max(1) as f64;
+        let least = (variance / signal.max(f64::MIN_POSITIVE)).clamp(1.0, logs.rows.max(1.0));
+        Self { root, known, variance, least, horizon, rows: logs.rows }
     }
-    // H^½ without what no live row reaches.
-    let root = Matrix::from_fn(d, kept.len(), |i, k| {
-        eigen.eigenvectors[(i, kept[k])] * eigen.eigenvalues[kept[k]].sqrt()
-    });
-    // H^½ C H^½ / σ², bounded, as without noise every drift is infinitely long.
-    let mut open = root.clone();
-    for (j, mut row) in open.row_iter_mut().enumerate() {
-        let ratio = if drift[j] > 0.0 { drift[j] / noise.powi(2).max(f64::MIN_POSITIVE) } else { 0.0 };
-        row *= ratio.min(UNKNOWN);
+
+    /// In live rounds, at most the number of rows, for squared drifts of the features.
+    pub(crate) fn of(&self, squares: &[f64]) -> f64 {
+        self.rounds(self.left(squares))
     }
-    let known = logs.whitening.tr_mul(&root);
-    let unknown = logs.outside(&root) * UNKNOWN.sqrt();
-    let left = root.tr_mul(&open) + known.tr_mul(&known) + unknown.tr_mul(&unknown);
-    let open: Vector = left.symmetric_eigenvalues();
-    let to_learn = |open: f64| (horizon / (1.0 + open.max(1e-300).recip())).ln_1p();
-    let mean = open.iter().map(|&open| to_learn(open)).sum::<f64>() / kept.len() as f64;
-    (horizon / mean.exp_m1() - 1.0).clamp(0.0, logs.rows)
+
+    /// After a pilot, and an interval.
+    pub(crate) fn after(&self, drifts: &[Size]) -> (f64, [f64; 2]) {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
+        let mut draw = || {
+            let squares: Vec<f64> = drifts.iter().map(|drift| drift.draw(&mut rng).powi(2)).collect();
+            self.left(&squares)
+        };
+        let mut left: Vec<f64> = (0..DRAWS).map(|_| draw()).collect();
+        left.sort_by(f64::total_cmp);
+        let low = self.rounds(left[DRAWS - 1 - OUTSIDE]) / FORMULA;
+        let high = (self.rounds(left[OUTSIDE]) * FORMULA).min(self.rows);
+        (self.rounds(left.iter().sum::<f64>() / DRAWS as f64), [low, high])
+    }
+
+    /// What is left to learn, a direction.
+    fn left(&self, squares: &[f64]) -> f64 {
+        let mut open = self.root.clone();
+        for (mut row, square) in open.row_iter_mut().zip(squares) {
+            // Bounded, as without noise every drift is infinitely long.
+            row *= (square / self.variance).clamp(0.0, UNKNOWN);
+        }
+        let open = self.root.tr_mul(&open) + &self.known;
+        let later = log_determinant(&open * (self.least + self.horizon));
+        (later - log_determinant(open * self.least)) / self.root.ncols().max(1) as f64
+    }
+
+    fn rounds(&self, left: f64) -> f64 {
+        if self.root.ncols() == 0 || self.rows == 0.0 {
+            return 0.0;
+        }
+        (self.horizon / left.max(1e-300).exp_m1() - self.least).clamp(0.0, self.rows)
+    }
+}
+
+/// log det(I + matrix) of a matrix without negative eigenvalues, but for rounding.
+fn log_determinant(mut matrix: Matrix) -> f64 {
+    for k in 0..matrix.nrows() {
+        matrix[(k, k)] += 1.0;
+    }
+    match Cholesky::new(matrix.clone()) {
+        Some(factor) => 2.0 * factor.l_dirty().diagonal().iter().map(|entry| entry.ln()).sum::<f64>(),
+        None => matrix.symmetric_eigenvalues().iter().map(|value| value.max(1.0).ln()).sum(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Vector;
+    use crate::sizes::Estimate;
 
     fn data(rows: u64, diagonal: &[f64]) -> RidgeStatistic {
         let gram = Matrix::from_diagonal(&Vector::from_column_slice(diagonal));
         RidgeStatistic::from_sums(rows, gram.as_slice(), &vec![0.0; diagonal.len()], 1.0).unwrap()
     }
 
-    /// Of logs of scale 1, for a drift in the units of the columns.
+    /// Of logs of scale 1, for squared drifts in the units of the columns. All coefficients are 0, so that n₀ = n.
     fn value(logs: &RidgeStatistic, live: &RidgeStatistic, noise: f64, drift: &[f64]) -> f64 {
         let mut units = Units::of(logs, Some(live), 1.0);
         units.reward = 1.0;
         let drift: Vec<f64> =
             drift.iter().zip(&units.columns).map(|(square, unit)| square * unit * unit).collect();
-        worth(&Fit::new(logs, &units), live, &units, (noise, &drift), 1000.0)
+        Value::new(&Fit::new(logs, &units), live, &units, noise, 1000.0).of(&drift)
     }
 
     #[test]
@@ -83,33 +149,62 @@ mod tests {
         for noise in [0.0, 0.3] {
             assert!((value(&logs, &logs, noise, &[0.0; 2]) - 100.0).abs() < 1e-6);
         }
-        assert!(value(&logs, &logs, 0.0, &[0.1; 2]) < 1e-3);
+        assert!(value(&logs, &logs, 0.0, &[0.1; 2]) < 0.1);
         assert!(value(&data(0, &[0.0, 0.0]), &logs, 1.0, &[0.0; 2]) == 0.0);
     }
 
     #[test]
     fn drift_by_hand() {
-        // h = (½, ⅒), A⁻¹ = (1/50, 1/10), σ² = 4, D = (1, 0): n = 4/(½ (4/50 + 1)) = 7.407 and 100;
-        // (1 + 1000/8.407)(1 + 1000/101) = (1 + 1000/(1 + m))²: 36.14² = 119.9 · 10.90, m = 27.5.
+        // h = (½, ⅒), A⁻¹ = (1/50, 1/10), σ² = 4, D = (1, 0): n = 4/(½ (4/50 + 1)) = 7.407 and 100; with n₀ = 100,
+        // (1 + 1000/107.4)(1 + 1000/200) = (1 + 1000/(100 + m))²: 7.867² = 10.31 · 6, m = 45.6.
         let logs = data(100, &[50.0, 10.0]);
-        let product: f64 = (1.0 + 1000.0 / (1.0 + 4.0 / 0.54)) * (1.0 + 1000.0 / 101.0);
-        let expected = 1000.0 / (product.sqrt() - 1.0) - 1.0;
+        let product: f64 = (1.0 + 1000.0 / (100.0 + 4.0 / 0.54)) * (1.0 + 1000.0 / 200.0);
+        let expected = 1000.0 / (product.sqrt() - 1.0) - 100.0;
         let found = value(&logs, &logs, 2.0, &[1.0, 0.0]);
-        assert!((found - expected).abs() < 1e-6 && (expected - 27.46).abs() < 0.1, "{found} {expected}");
+        assert!((found - expected).abs() < 1e-6 && (expected - 45.62).abs() < 0.1, "{found} {expected}");
     }
 
     #[test]
     fn live_contexts_elsewhere_find_less_and_never_more_than_the_rows() {
         let (logs, live) = (data(100, &[100.0, 1.0]), data(50, &[25.0, 25.0]));
         // n = 200 and 2.
-        let product: f64 = (1.0 + 1000.0 / 201.0) * (1.0 + 1000.0 / 3.0);
-        let expected = 1000.0 / (product.sqrt() - 1.0) - 1.0;
+        let product: f64 = (1.0 + 1000.0 / 300.0) * (1.0 + 1000.0 / 102.0);
+        let expected = 1000.0 / (product.sqrt() - 1.0) - 100.0;
         assert!((value(&logs, &live, 1.0, &[0.0; 2]) - expected).abs() < 1e-6);
         let narrow = data(50, &[50.0, 0.0]);
         assert!((value(&logs, &narrow, 1.0, &[0.0; 2]) - 100.0).abs() < 1e-6);
         // 20 rows of one direction, none of the other: better than nothing.
         let uncovered = value(&data(100, &[10.0, 0.0]), &live, 1.0, &[0.0; 2]);
         assert!((2.0..10.0).contains(&uncovered), "{uncovered}");
+    }
+
+    #[test]
+    fn few_rounds_count_for_little_where_there_is_little_to_learn() {
+        // θ = (2, 0) in noise of 1: θᵀHθ / d = 2, so that n₀ is 1; and (0.2, 0): n₀ = 50.
+        let gram = Matrix::identity(2, 2) * 100.0;
+        for (theta, least) in [(2.0, 1.0), (0.2, 50.0)] {
+            let moment = [100.0 * theta, 0.0];
+            let logs = RidgeStatistic::from_sums(100, gram.as_slice(), &moment, 900.0).unwrap();
+            let product: f64 = (1.0 + 1000.0 / (least + 1.0 / 1.01)) * (1.0 + 1000.0 / (least + 100.0));
+            let expected = 1000.0 / (product.sqrt() - 1.0) - least;
+            let found = value(&logs, &logs, 1.0, &[1.0, 0.0]);
+            assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn a_pilot_that_tells_the_drift_gives_the_worth_of_that_drift() {
+        let logs = data(100, &[50.0, 10.0]);
+        let mut units = Units::of(&logs, None, 1.0);
+        units.reward = 1.0;
+        let value = Value::new(&Fit::new(&logs, &units), &logs, &units, 1.0, 1000.0);
+        let told = Estimate { drift: 0.3, stderr: 1e-6, score: 38.0, unit: 1.0 };
+        let (found, [low, high]) = value.after(&Size::of(&[told; 2]));
+        assert!((found / value.of(&[0.09; 2]) - 1.0).abs() < 1e-3, "{found}");
+        assert!((found / low - FORMULA).abs() < 1e-2 && (high / found - FORMULA).abs() < 1e-2);
+        // One that tells little leaves it open.
+        let (_, [low, high]) = value.after(&[Size::unmeasured(1.0); 2]);
+        assert!(high > 10.0 * low, "{low} {high}");
     }
 
     #[test]
@@ -120,6 +215,7 @@ mod tests {
             let gram = &turn * Matrix::from_diagonal(&Vector::from_column_slice(diagonal)) * turn.transpose();
             RidgeStatistic::from_sums(rows, gram.as_slice(), &[0.0; 2], 1.0).unwrap()
         };
+        // Coefficients of 0 are the same in every basis.
         let plain = value(&data(90, &[80.0, 2.0]), &data(30, &[10.0, 20.0]), 1.0, &[0.3; 2]);
         let turned = value(&turned(&[80.0, 2.0], 90), &turned(&[10.0, 20.0], 30), 1.0, &[0.3; 2]);
         assert!((plain / turned - 1.0).abs() < 1e-9, "{plain} {turned}");

@@ -202,7 +202,10 @@ fn text(audit: &Audit) -> String {
         significant(audit.norm)
     );
     let worth = &audit.worth;
-    let after = worth.after_pilot.map(|after| format!(", {} after the pilot", table::number(after)));
+    let after = worth.after_pilot.zip(worth.interval).map(|(after, [low, high])| {
+        let [after, low, high] = [after, low, high].map(table::number);
+        format!(", {after} ({low} to {high}) after the pilot")
+    });
     text += &wrapped(&format!(
         "Worth in live rounds: {} if nothing has drifted, {} if coefficients have moved by {} in an unknown \
          direction{}.",

@@ -34,6 +34,10 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 
+/// Reading events and answering them makes and drops many small things on many threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Turns old, biased logs into a head start for a live decision system.
 #[derive(Debug, Parser)]
 #[command(name = "truenorth", version, max_term_width = 100)]
@@ -97,11 +101,12 @@ enum Command {
         after_help = format!("{}\n\nExample:\n  truenorth compare --offline logs.tn --online live.csv --reward reward --round round --out it", compare::policies_help())
     )]
     Compare(compare::Arguments),
-    /// Tell which directions of the logs can be trusted, and how much they are worth
+    /// Tell which features of the logs still hold, and how much the logs are worth
     ///
-    /// Without live data it tells what the logs cover; with `--pilot`, also what has drifted since.
+    /// Without live data it tells what the logs cover; with `--pilot`, also what has drifted since, and what playing by
+    /// the logs would cost.
     #[command(
-        after_help = "Examples:\n  truenorth audit logs.tn\n  truenorth audit logs.tn --pilot live.csv --out report.html\n  truenorth audit logs.tn --pilot live.parquet --json | jq .verdict"
+        after_help = "Examples:\n  truenorth audit logs.tn\n  truenorth audit logs.tn --pilot live.csv --out report.html\n  truenorth audit logs.tn --pilot live.parquet --json | jq .verdict\n\ndocs/audit.md says what the numbers mean."
     )]
     Audit(audit::Arguments),
     /// Show the rows that a policy would see: raw events in, named features out, as JSON lines

@@ -22,8 +22,8 @@ const FRAME: usize = 24;
 /// Bytes of the log from which on it is moved, and pages from which on it begins anew.
 const WORTH_MOVING: u64 = 4 << 20;
 const LARGE: i64 = 8000;
-/// How often it is moved, if there is anything new.
-const TICK: Duration = Duration::from_millis(500);
+/// How often it is moved, if there is anything new: a sync of much would keep those of the log waiting.
+const TICK: Duration = Duration::from_millis(100);
 
 fn log_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -104,7 +104,10 @@ impl Mover {
             found.modified().ok()
         };
         let run = move || {
-            let Ok(connection) = Connection::open(path) else { return };
+            let Ok(connection) = Connection::open(&path) else { return };
+            // Open until nobody uses the database any more: to close it would give up the locks of all.
+            let database = File::open(&path).ok();
+            let sync = || database.as_ref().map(File::sync_data);
             // Nobody is to wait for whoever reads for long.
             let _ = connection.busy_timeout(Duration::from_millis(20));
             let move_log = |how: &str| {
@@ -120,9 +123,10 @@ impl Mover {
                     continue;
                 }
                 moved = now;
-                // Beside writers, so that little is left when they have to wait for the log to begin anew.
-                if move_log("PASSIVE") > LARGE {
-                    move_log("PASSIVE");
+                // Beside writers, so that little is left to move and to sync when they have to wait for the log to begin anew.
+                let large = move_log("PASSIVE") > LARGE;
+                sync();
+                if large {
                     move_log("RESTART");
                 }
             }

@@ -85,14 +85,18 @@ fn clicks_without_drift_raise_no_alarm_and_few_clicks_no_answer() {
 }
 
 #[test]
-#[ignore = "5,000 audits: the grid of docs/audit.md"]
+#[ignore = "12,000 audits: the grid of docs/audit.md"]
 fn the_grid_of_clicks() {
-    for rate in [0.02, 0.05, 0.1] {
-        for n in [100, 300, 1000] {
-            let (alarms, answers) = placebos(500, n, rate);
-            assert!(alarms <= 0.07 && answers == 0.0, "{n} {rate}: {alarms} {answers}");
+    let mut missed = Vec::new();
+    for (rate, n) in [0.1, 0.05, 0.02].into_iter().flat_map(|rate| [1000usize, 300, 100].map(|n| (rate, n))) {
+        // Where 10 clicks are rare, more audits show how those fare that have them.
+        let audits = if rate * (n as f64) < 8.0 { 3000 } else { 500 };
+        let (alarms, answers) = placebos(audits, n, rate);
+        if alarms > 0.07 || answers > 0.0 {
+            missed.push(format!("{n} {rate}: {alarms} {answers}"));
         }
     }
+    assert!(missed.is_empty(), "{missed:#?}");
 }
 
 /// Two actions by their click rates, played evenly.

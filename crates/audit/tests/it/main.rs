@@ -6,6 +6,7 @@ mod by_hand;
 mod clicks;
 mod levels;
 mod odd_data;
+mod one_story;
 mod rates;
 mod real_data;
 mod samples;

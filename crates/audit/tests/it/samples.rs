@@ -154,8 +154,13 @@ pub(crate) fn extreme() -> Audit {
     }
     let mut audit = audit(features, true);
     (audit.noise, audit.norm, audit.worth_rounds, audit.effective_dimension) = (1e-30, 1e30, 1e30, f64::NAN);
-    audit.worth =
-        Worth { unbiased: 1e30, stated_drift: 1e-30, under_stated_drift: f64::NAN, after_pilot: Some(1e-30) };
+    audit.worth = Worth {
+        unbiased: 1e30,
+        stated_drift: 1e-30,
+        under_stated_drift: f64::NAN,
+        after_pilot: Some(1e-30),
+        interval: Some([0.0, 1e-30]),
+    };
     audit.rows = u64::MAX;
     if let Some(pair) = &mut audit.pair {
         pair.logs.covariance = [[1e-60, 0.0], [0.0, 1e60]];
@@ -184,7 +189,13 @@ pub(crate) fn nothing() -> Audit {
         margin: 0.2,
         pilot: None,
         cost: None,
-        worth: Worth { unbiased: 0.0, stated_drift: 0.0, under_stated_drift: 0.0, after_pilot: None },
+        worth: Worth {
+            unbiased: 0.0,
+            stated_drift: 0.0,
+            under_stated_drift: 0.0,
+            after_pilot: None,
+            interval: None,
+        },
         bounds: None,
         pair: None,
         advice: Vec::new(),
@@ -303,6 +314,7 @@ fn audit(features: Vec<Feature>, tested: bool) -> Audit {
             stated_drift: 0.42,
             under_stated_drift: 212.0,
             after_pilot: tested.then_some(431.0),
+            interval: tested.then_some([260.0, 710.0]),
         },
         bounds: Some(Bounds {
             horizon: 20_000,

@@ -108,10 +108,12 @@ fn learned_figure(row: &Compared, names: &[String], method: &Method, rounds: usi
         Method::Posterior { .. } => "how much the logs count",
         _ => "share of the logs used",
     };
-    // Where a linear model is an approximation, other actions may tell another story.
+    // Where a linear model is an approximation, other actions may tell another story: "drifted" is for an audit to say,
+    // of rows that nobody chose and of all features together.
     let drift = "live − logged, from what was played; 90 % interval";
     let rounds = table::counted(rounds as u64, "round");
     let title = format!("What {} learned about the logs in {rounds}", row.name);
     let notes = ["rows of it alone", drift, trust].map(str::to_owned);
-    directions_figure(title, "Feature", notes, 0.0, rows.collect())
+    let figure = directions_figure(title, "Feature", notes, 0.0, rows.collect());
+    RowsFigure { legend: ["apart from the logs", "", "in line with them", ""], ..figure }
 }

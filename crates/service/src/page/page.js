@@ -141,8 +141,8 @@ function featureRow(view) {
   const row = make("tr"), trust = make("td"), percent = `${Math.round(100 * view.trust)} %`;
   if (view.coverage > 0) trust.append(make("meter", percent, { min: 0, max: 1, value: view.trust, "aria-hidden": "true" }), ` ${percent}`);
   else trust.append("not in the logs");
-  const clear = view.drift !== null && view.stderr > 0 && Math.abs(view.drift) > 2 * view.stderr;
-  const drift = view.drift === null || view.coverage <= 0 ? "–" : `${number(view.drift)} ± ${number(view.stderr)}${clear ? " moved" : ""}`;
+  const clear = view.drift !== null && view.stderr > 0 && Math.abs(view.drift) > 1.645 * view.stderr; // at 90 %, as in every picture of a policy
+  const drift = view.drift === null || view.coverage <= 0 ? "–" : `${number(view.drift)} ± ${number(view.stderr)}${clear ? " apart from the logs" : ""}`;
   row.append(make("td", view.name), trust, make("td", number(view.estimate)), make("td", drift, clear ? { class: "warn" } : {}), make("td", number(view.coverage)));
   return row;
 }

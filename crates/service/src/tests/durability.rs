@@ -88,8 +88,9 @@ fn a_log_that_is_cut_anywhere_gives_the_state_after_its_last_whole_transaction()
     drop(served);
     let log = std::fs::OpenOptions::new().write(true).open(killed.join(WAL)).unwrap();
     let [.., before, last] = &states[..] else { unreachable!() };
-    // Every byte of the last record, and some of those before.
-    for length in (0..=last.0).rev().filter(|length| *length >= before.0 || length % 97 == 0) {
+    // Every byte of the last record, and some of those before; with TRUENORTH_EVERY_BYTE, which takes minutes, every one of all six.
+    let every = std::env::var_os("TRUENORTH_EVERY_BYTE").is_some();
+    for length in (0..=last.0).rev().filter(|length| every || *length >= before.0 || length % 97 == 0) {
         log.set_len(length).unwrap();
         let store = Store::look(&killed).unwrap();
         let hosted = crate::snapshots::fold(&killed, &store).unwrap().0.remove("news").unwrap();
@@ -330,6 +331,8 @@ fn many_bandits_share_one_journal_and_each_has_its_own_order() {
             });
         }
     });
+    // A fit that comes back later would change what was seen.
+    names.iter().for_each(|name| served.settle(name));
     let states: Vec<_> = names.iter().map(|name| served.state(name)).collect();
     drop(served);
     for name in &names {
