@@ -7,6 +7,8 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parent.parent
 PAGES = ["README", "RESULTS", "PERFORMANCE", "ARCHITECTURE", "CONTRIBUTING", "SECURITY", "CHANGELOG"]
+# A word behind a language tells tests what to do with a block.
+MARK = re.compile(r"^( *```\w+) \w+$", re.MULTILINE)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -38,4 +40,4 @@ def on_page_markdown(markdown, page, config, files):
         # A file of the repository that is no page.
         return f"{text} (`{inside.as_posix()}`)"
 
-    return LINK.sub(link, markdown)
+    return LINK.sub(link, MARK.sub(r"\1", markdown))

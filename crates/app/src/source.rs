@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use arrow_array::RecordBatchReader;
-use truenorth_logs::{Alike, Error, Format, Problem, Result, Rows, Selection, Summary, Table};
+use truenorth_logs::{
+    Alike, Error, Format, Memory, Problem, Result, Rows, Selection, Summary, Table, column_names,
+};
 
 /// Column that is taken for the rounds where none is named.
 const ROUND: &str = "round";
@@ -21,7 +22,7 @@ pub enum Source {
     /// A file.
     Path(PathBuf),
     /// Record batches, and what they are called in messages.
-    Batches(Box<dyn RecordBatchReader + Send>, &'static str),
+    Batches(Memory<'static>, &'static str),
 }
 
 impl Source {
@@ -67,7 +68,7 @@ impl Source {
                 rows => rows,
             },
             Self::Batches(batches, name) => {
-                let guess = guess.filter(|guess| batches.schema().column_with_name(guess).is_some());
+                let guess = guess.filter(|guess| column_names(&batches).iter().any(|name| name == guess));
                 summary.rows_of_batches(batches, name, round.or(guess))
             }
         }

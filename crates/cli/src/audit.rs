@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Probability of a false alarm over all features together
     #[arg(long, default_value_t = Options::default().level, allow_negative_numbers = true)]
     level: f64,
-    /// Cost of playing what the logs recommend that does not matter, as a share of what choosing well earns over
+    /// What following the logs may cost and still count as harmless, as a share of what choosing well earns over
     /// choosing at random
     #[arg(long, default_value_t = Options::default().margin, allow_negative_numbers = true)]
     margin: f64,

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     /// Length of the coefficients at most, for features as they are in the files [default: estimated]
     #[arg(long, value_name = "S")]
     norm_bound: Option<f64>,
-    /// Length of the drift, told to policies with a fixed certificate, for features as they are in the files
+    /// How far coefficients may have moved since the logs, for features as they are in the files, for policies that must be told
     #[arg(long, value_name = "RHO")]
     drift: Option<f64>,
     /// What such policies are told instead: certificate.toml of `truenorth audit`

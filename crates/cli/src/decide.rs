@@ -70,7 +70,8 @@ pub(crate) struct Arguments {
     /// Rounds after which a reward counts half, for a world that moves slowly
     #[arg(long, value_name = "ROUNDS")]
     half_life: Option<f64>,
-    /// Length of the drift, told to policies with a fixed certificate, in the units of the fields
+    /// How far coefficients may have moved since the logs, in the units of the fields, for policies that must be told
+    /// (ellipsoidal-minucb, pooled-only)
     #[arg(long, value_name = "RHO")]
     drift: Option<f64>,
     /// What such policies are told instead: certificate.toml of `truenorth audit`

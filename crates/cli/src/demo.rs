@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use serde_json::json;
 use textwrap::{Options, WordSplitter, fill};
 use truenorth_app::bandit::{self, Told};
 use truenorth_bandit::Answer;
@@ -16,10 +15,9 @@ use truenorth_report::{AxisScale, Block, Curves, CurvesPanel, Page, Palette, Sec
 use crate::failure::Failure;
 use crate::figures::write_figure;
 use crate::output::{make_folder, write_whole};
-use crate::shop::{self, CUSTOMERS, ITEMS, Visit};
+use crate::shop::{self, ITEMS, Visit};
 
-/// Rows of the log, and visitors since.
-const ROWS: usize = 3_000;
+/// Visitors since the log.
 const VISITS: usize = 600;
 /// Visitors between two points of the picture of trust.
 const STEP: usize = 10;
@@ -40,8 +38,8 @@ struct Step {
 
 pub(crate) fn run(folder: &Path) -> Result<String, Failure> {
     make_folder(folder)?;
-    let visits = shop::visits(VISITS);
-    write_whole(&folder.join("logs.csv"), shop::logs(ROWS).as_bytes())?;
+    let visits: Vec<Visit> = shop::visits().take(VISITS).collect();
+    write_whole(&folder.join("logs.csv"), shop::logs().as_bytes())?;
     write_whole(&folder.join("live.csv"), shop::live(&visits).as_bytes())?;
     let steps = steps(folder)?;
     let trust = trust(&visits, &folder.join("logs.tn"))?;
@@ -115,7 +113,7 @@ fn steps(folder: &Path) -> Result<Vec<Step>, Failure> {
             "An event goes in as a line of JSON, a decision comes out. First the bandit learns what the visitors did:",
             decide,
             STUDENT,
-            "A student is shown the game. From the log alone it would be the sunscreen; leave `--learn` out and see.".to_owned(),
+            "A student is shown the game. From the log alone it would be the sunscreen: leave --learn out and see.".to_owned(),
         )?,
     ])
 }
@@ -135,10 +133,7 @@ fn trust(visits: &[Visit], summary: &Path) -> Result<String, Failure> {
                 trust.push(known.map_or(0.0, |feature| 100.0 * feature.view.trust));
             }
         }
-        let priced = |(item, price): (&&str, &f64)| json!({"id": item, "price": price});
-        let actions: Vec<_> = ITEMS.iter().zip(&visit.prices).map(priced).collect();
-        let asked = json!({"context": {"customer": CUSTOMERS[visit.customer]}, "actions": actions});
-        event.read_json(&asked.to_string()).map_err(truenorth_app::Error::Model)?;
+        event.read_json(&visit.event().to_string()).map_err(truenorth_app::Error::Model)?;
         let answer = bandit.answer(&event).map_err(truenorth_app::Error::from)?;
         let Answer::Decided(choice) = answer else { unreachable!("it had neither action nor reward") };
         let reward = f64::from(u8::from(visit.bought[choice.index]));

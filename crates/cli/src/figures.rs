@@ -34,10 +34,13 @@ pub(crate) fn write(figures: &[Figure], played: &Played, folder: &Path) -> Resul
     write_and_tell(&folder.join("results.json"), json(&played.results)?.as_bytes())
 }
 
-/// Writes one figure as SVG and as PNG.
+/// Writes one figure as SVG and, in a build that can, as PNG.
 pub(crate) fn write_figure(folder: &Path, name: &str, svg: &str, write: Write) -> Result<(), Failure> {
     write(&folder.join(format!("{name}.svg")), svg.as_bytes())?;
-    write(&folder.join(format!("{name}.png")), &png(svg, SCALE).map_err(Failure::drawing(name))?)
+    match png(svg, SCALE) {
+        Err(truenorth_report::Error::LeftOut) => Ok(()),
+        drawn => write(&folder.join(format!("{name}.png")), &drawn.map_err(Failure::drawing(name))?),
+    }
 }
 
 /// Cumulative regret of every policy: mean and 10-90 % band, a plot for each panel.

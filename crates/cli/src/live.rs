@@ -1,7 +1,6 @@
 //! `truenorth demo --live`: the service, and a simulated shop that calls it.
 //!
-//! The shop has logs of last summer. Now it is winter: nobody wants sunscreen any more, everything else is as it was. Two bandits
-//! serve the same visitors, one with the logs and one without.
+//! It is the shop of the tour. Two bandits serve the same visitors, one with the logs of last summer and one without.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -12,16 +11,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use rand::{RngExt as _, SeedableRng as _};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
-use truenorth_app::summarize::{Asked, summarize};
-use truenorth_logs::{Format, Plan};
 use truenorth_service::{Options, serve};
 
 use crate::failure::Failure;
 use crate::output::{make_folder, write_whole};
 use crate::serve::stopped;
+use crate::shop;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -39,72 +35,18 @@ pub(crate) struct Arguments {
     rate: u32,
 }
 
-const ITEMS: [&str; 12] = [
-    "sunscreen",
-    "novel",
-    "board game",
-    "umbrella",
-    "headphones",
-    "teapot",
-    "football",
-    "puzzle",
-    "scarf",
-    "lamp",
-    "notebook",
-    "kite",
-];
-const MODEL: &str = "0 + item + item:age";
 const BANDITS: [&str; 2] = ["with-logs", "without-logs"];
-
-/// How likely a visitor of some age buys each item.
-fn appeals(age: u32, summer: bool) -> [f64; 12] {
-    let old = f64::from(age - 18) / 62.0;
-    [
-        if summer { 0.6 } else { 0.04 },
-        0.05 + 0.45 * old,
-        0.5 - 0.45 * old,
-        0.25 - 0.1 * old,
-        0.2,
-        0.1 + 0.15 * old,
-        0.3 - 0.25 * old,
-        0.15,
-        0.12,
-        0.1,
-        0.22 - 0.05 * old,
-        0.28 - 0.2 * old,
-    ]
-}
-
-fn event(age: u32) -> Value {
-    let actions: Vec<Value> =
-        ITEMS.iter().map(|item| json!({"id": item, "features": {"item": item}})).collect();
-    json!({"context": {"age": age}, "actions": actions})
-}
-
-/// What was logged in summer, when items were shown at random.
-fn logs(rows: usize) -> String {
-    let mut dice = Xoshiro256PlusPlus::seed_from_u64(7);
-    let mut lines = String::new();
-    for _ in 0..rows {
-        let (age, item) = (dice.random_range(18..=80), dice.random_range(0..ITEMS.len()));
-        let mut logged = event(age);
-        logged["action"] = json!(ITEMS[item]);
-        logged["probability"] = json!(1.0 / ITEMS.len() as f64);
-        logged["reward"] = json!(u8::from(dice.random::<f64>() < appeals(age, true)[item]));
-        lines.push_str(&logged.to_string());
-        lines.push('\n');
-    }
-    lines
-}
+/// What `summarize` makes of the shop's log, for the bandit that has none.
+const MODEL: &str = "id + price + customer:id";
 
 pub(crate) fn run(arguments: &Arguments, folder: &Path, output: &mut impl Write) -> Result<(), Failure> {
     make_folder(folder)?;
-    let (file, summary) = (folder.join("summer.jsonl"), folder.join("summer.tn"));
-    write_whole(&file, logs(3_000).as_bytes())?;
-    let mut plan = Plan { format: Some(Format::Events), ..Plan::default() };
-    Asked { model: Some(MODEL), ..Asked::default() }.tell(&mut plan)?;
-    let summed = summarize(&plan, &[], &[file], &|_| {})?;
-    write_whole(&summary, &summed.whole.to_bytes())?;
+    let [file, summary] = ["logs.csv", "logs.tn"].map(|name| folder.join(name).display().to_string());
+    write_whole(Path::new(&file), shop::logs().as_bytes())?;
+    crate::printed(
+        &["summarize", &file, "--action", "item,price", "--reward", "bought", "-o", &summary],
+        "",
+    )?;
     let options = Options {
         listen: arguments.listen,
         data: folder.join("live"),
@@ -113,11 +55,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path, output: &mut impl Write)
         open: false,
         keep_days: None,
         journal: None,
-        bandits: BANDITS
-            .map(str::to_owned)
-            .into_iter()
-            .zip([summary.display().to_string(), MODEL.to_owned()])
-            .collect(),
+        bandits: BANDITS.map(str::to_owned).into_iter().zip([summary, MODEL.to_owned()]).collect(),
     };
     let failed = |error: &dyn std::fmt::Display| Failure::Service(error.to_string());
     let runtime = tokio::runtime::Runtime::new().map_err(|error| failed(&error))?;
@@ -157,42 +95,42 @@ fn words(address: SocketAddr, folder: &Path) -> String {
          What to look at:\n\
          - Mean reward: below what the logs predicted, until the sunscreen is found out.\n\
          - Trust by feature: that of `item=sunscreen` falls, that of the rest stays.\n\
-         - Try a decision: the young are shown a board game, the old a novel, and why.\n\n\
-         The logs are {folder}/summer.jsonl, their summary is {folder}/summer.tn, the service's folder is {folder}/live.\n"
+         - Try a decision: students are shown a game, pensioners a novel, and why.\n\n\
+         The logs are {folder}/logs.csv, their summary is {folder}/logs.tn, the service's folder is {folder}/live.\n"
     )
 }
 
 /// A shop that asks the service what to show, and tells it what was bought.
 struct Shop {
     connection: BufReader<TcpStream>,
-    dice: Xoshiro256PlusPlus,
 }
 
 impl Shop {
     fn open(address: SocketAddr) -> std::io::Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        Ok(Self { connection: BufReader::new(stream), dice: Xoshiro256PlusPlus::seed_from_u64(11) })
+        Ok(Self { connection: BufReader::new(stream) })
     }
 
     /// Serves visitors until it is told to stop, and tells how it went.
     fn serve(mut self, stop: &AtomicBool, rate: u32, visitors: Option<u64>) -> std::io::Result<String> {
         let (begun, mut served, mut earned, mut best) = (Instant::now(), 0_u64, [0.0; 2], 0.0);
-        while !stop.load(Ordering::Relaxed) && visitors.is_none_or(|visitors| served < visitors) {
-            let age = self.dice.random_range(18..=80);
-            let appeals = appeals(age, false);
-            // Both bandits meet the same visitor in the same mood.
-            let mood: f64 = self.dice.random();
-            for (name, earned) in BANDITS.into_iter().zip(&mut earned) {
-                let decided = self.post(&format!("/v1/bandits/{name}/decisions"), &event(age))?;
-                let item = decided["action_index"].as_u64().and_then(|item| usize::try_from(item).ok());
-                let appeal = item.and_then(|item| appeals.get(item)).copied().unwrap_or(0.0);
-                let reward =
-                    json!({"decision_id": decided["decision_id"], "reward": u8::from(mood < appeal)});
-                self.post(&format!("/v1/bandits/{name}/rewards"), &reward)?;
-                *earned += appeal;
+        for visit in shop::visits() {
+            if stop.load(Ordering::Relaxed) || visitors == Some(served) {
+                break;
             }
-            best += appeals.into_iter().fold(0.0, f64::max);
+            // Both bandits meet the same visitor in the same mood.
+            for (name, earned) in BANDITS.into_iter().zip(&mut earned) {
+                let decided = self.post(&format!("/v1/bandits/{name}/decisions"), &visit.event())?;
+                let item = decided["action_index"].as_u64().and_then(|item| usize::try_from(item).ok());
+                let item = item.filter(|&item| item < visit.bought.len());
+                let item = item.ok_or_else(|| std::io::Error::other("the service chose no item"))?;
+                let reward = f64::from(u8::from(visit.bought[item]));
+                let reward = json!({"decision_id": decided["decision_id"], "reward": reward});
+                self.post(&format!("/v1/bandits/{name}/rewards"), &reward)?;
+                *earned += visit.chances[item];
+            }
+            best += visit.chances.into_iter().fold(0.0, f64::max);
             served += 1;
             if rate > 0 {
                 let due = Duration::from_secs_f64(served as f64 / f64::from(rate));

@@ -15,12 +15,16 @@ mod failure;
 mod figures;
 mod hardness;
 mod idea;
+#[cfg(not(feature = "serve"))]
+mod left_out;
+#[cfg(feature = "serve")]
 mod live;
 mod monitor;
 mod output;
 mod problem;
 mod replay;
 mod reproduce;
+#[cfg(feature = "serve")]
 mod serve;
 mod shop;
 mod summarize;
@@ -33,14 +37,22 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
+#[cfg(not(feature = "serve"))]
+use crate::left_out::{live, serve};
 
 /// Reading events and answering them makes and drops many small things on many threads.
+#[cfg(feature = "serve")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Turns old, biased logs into a head start for a live decision system.
 #[derive(Debug, Parser)]
-#[command(name = "truenorth", version, max_term_width = 100)]
+#[command(
+    name = "truenorth",
+    version,
+    max_term_width = 100,
+    after_help = "A newcomer starts with `truenorth demo`. Every command's help has examples to copy."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -55,12 +67,88 @@ enum Command {
         after_help = "Examples:\n  truenorth demo --out tour\n  truenorth demo --live\n  truenorth demo --live --visitors 1000 --rate 100 --listen 127.0.0.1:8800"
     )]
     Demo {
-        /// Folder for the page and the pictures
+        /// Folder for the shop's files, the page and the pictures
         #[arg(long, value_name = "DIR", default_value = "demo")]
         out: PathBuf,
         #[command(flatten)]
         live: live::Arguments,
     },
+    /// Turn logs of any size into a small summary; also merges summaries
+    ///
+    /// Reads CSV, JSON Lines (both also as .gz), Parquet, Arrow, Vowpal Wabbit text, JSON and dsjson, Open
+    /// Bandit CSV, and events as JSON lines. Features keep their units; the summary remembers one scale that makes them at
+    /// most 1 long.
+    #[command(
+        after_help = "Examples:\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price --one-hot country --reward click -o c.tn\n  truenorth summarize l.csv --model 'price + user:item' --action item,price --reward click -o l.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn"
+    )]
+    Summarize(summarize::Arguments),
+    /// Tell which features of the logs still hold, and how much the logs are worth
+    ///
+    /// Without live data it tells what the logs cover; with `--pilot`, also what has drifted since, and what playing by
+    /// the logs would cost.
+    #[command(
+        after_help = "Examples:\n  truenorth audit logs.tn\n  truenorth audit logs.tn --pilot live.csv --out report.html\n  truenorth audit logs.tn --pilot live.parquet --json | jq .verdict\n\ndocs/audit.md says what the numbers mean."
+    )]
+    Audit(audit::Arguments),
+    /// Decide live: a bandit on standard input and output, a JSON line in, a JSON line out
+    ///
+    /// An event without `action` is decided: `{"decision_id":"..","action":"news","probability":1,"mean":..}`.
+    /// `{"decision_id":"..","reward":1}` is learned, once. An event with `action` and `reward` that this bandit did not
+    /// decide is learned as a row of others. A line that is wrong is answered by `{"error":{"code":..,"message":..}}`.
+    #[command(
+        after_help = "Examples:\n  truenorth decide logs.tn --state bandit.tn\n  truenorth decide --model 'price + user:item' --policy truenorth-sampling\n  truenorth decide logs.tn --state bandit.tn --learn yesterday.csv < events.jsonl > answers.jsonl\n  truenorth decide --state bandit.tn --renew < /dev/null"
+    )]
+    Decide(decide::Arguments),
+    /// Serve decisions over HTTP, with a page: durable, in one folder of data
+    ///
+    /// Everything is kept in one folder, and an answered call survives a crash at any moment: start it again with the same folder,
+    /// and it goes on. Ctrl-C ends it. A bandit is made by --bandit here, or by a call.
+    #[command(
+        after_help = "Examples:\n  truenorth serve --data live\n  truenorth serve --data live --bandit news=logs.tn --bandit 'ads=item:(1 + hour)'\n  truenorth serve --data live --listen 0.0.0.0:8700 --token SECRET\n\nThe page is at http://127.0.0.1:8700, a bandit at http://127.0.0.1:8700/v1/bandits/news.\nAll calls are in docs/service.md, and at /openapi.json of the service."
+    )]
+    Serve(serve::Arguments),
+    /// Check that the data folder of a service is whole: read its journal again and compare
+    ///
+    /// The service may run meanwhile. Exit code 0 if the folder is whole, 1 and what is wrong if it is not.
+    #[command(
+        after_help = "Examples:\n  truenorth verify live\n  truenorth verify restored && truenorth serve --data restored"
+    )]
+    Verify {
+        /// The folder
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Estimate what another policy would have earned, from logs with the probabilities of their actions
+    ///
+    /// Replay, inverse propensity scores, the same self-normalised, and doubly robust, with 95 % intervals, and a word where they
+    /// cannot be relied on.
+    #[command(
+        after_help = "Examples:\n  truenorth evaluate events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndocs/evaluate.md says what the numbers mean."
+    )]
+    Evaluate(evaluate::Arguments),
+    /// Watch live events: has the world moved on since they began, and which feature?
+    ///
+    /// A test that may be looked at all the time: all its false alarms together have at most the probability of the level.
+    #[command(
+        after_help = "Examples:\n  truenorth monitor live.jsonl --summary logs.tn\n  truenorth monitor live.jsonl --model 'price + segment:id' --out evidence.svg\n  truenorth monitor live.jsonl --summary logs.tn --json | jq .moved\n\ndocs/monitoring.md says how, and what it cannot see."
+    )]
+    Monitor(monitor::Arguments),
+    /// Show the rows that a policy would see: raw events in, named features out, as JSON lines
+    ///
+    /// Events are JSON lines with `context` and `actions`, or anything else that `summarize` reads. A line of the output is
+    /// an event: `actions`, each with its `id` and the `features` that are not 0.
+    #[command(
+        after_help = "Examples:\n  truenorth encode logs.tn live.csv | head\n  echo '{\"context\":{\"user\":\"Tom\"},\"actions\":[{\"id\":\"news\"}]}' | truenorth encode logs.tn"
+    )]
+    Encode(encode::Arguments),
+    /// Play policies against recorded rounds in which every action's reward is known
+    ///
+    /// The rows of a live round share a value of the round column. Each seed puts the rounds, and the actions
+    /// of each, in another order. Features are divided by one number so that the longest vector has length 1.
+    #[command(
+        after_help = format!("{}\n\nExample:\n  truenorth compare --offline logs.tn --online live.csv --reward reward --round round --out it", compare::policies_help())
+    )]
+    Compare(compare::Arguments),
     /// Play the paper's studies, draw its figures and print the final regret of every policy
     ///
     /// `all` plays the paper's four; misleading, shifting and wide go beyond it.
@@ -93,81 +181,6 @@ enum Command {
         after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 90,90,0 --budgets 0.1,0.1,0.5"
     )]
     Bounds(bounds::Arguments),
-    /// Play policies against recorded rounds in which every action's reward is known
-    ///
-    /// The rows of a live round share a value of the round column. Each seed puts the rounds, and the actions
-    /// of each, in another order. Features are divided by one number so that the longest vector has length 1.
-    #[command(
-        after_help = format!("{}\n\nExample:\n  truenorth compare --offline logs.tn --online live.csv --reward reward --round round --out it", compare::policies_help())
-    )]
-    Compare(compare::Arguments),
-    /// Tell which features of the logs still hold, and how much the logs are worth
-    ///
-    /// Without live data it tells what the logs cover; with `--pilot`, also what has drifted since, and what playing by
-    /// the logs would cost.
-    #[command(
-        after_help = "Examples:\n  truenorth audit logs.tn\n  truenorth audit logs.tn --pilot live.csv --out report.html\n  truenorth audit logs.tn --pilot live.parquet --json | jq .verdict\n\ndocs/audit.md says what the numbers mean."
-    )]
-    Audit(audit::Arguments),
-    /// Show the rows that a policy would see: raw events in, named features out, as JSON lines
-    ///
-    /// Events are JSON lines with `context` and `actions`, or anything else that `summarize` reads. A line of the output is
-    /// an event: `actions`, each with its `id` and the `features` that are not 0.
-    #[command(
-        after_help = "Examples:\n  truenorth encode logs.tn live.csv | head\n  echo '{\"context\":{\"user\":\"Tom\"},\"actions\":[{\"id\":\"news\"}]}' | truenorth encode logs.tn"
-    )]
-    Encode(encode::Arguments),
-    /// Decide live: a bandit on standard input and output, a JSON line in, a JSON line out
-    ///
-    /// An event without `action` is decided: `{"decision_id":"..","action":"news","probability":1,"mean":..}`.
-    /// `{"decision_id":"..","reward":1}` is learned, once. An event with `action` and `reward` that this bandit did not
-    /// decide is learned as a row of others. A line that is wrong is answered by `{"error":{"code":..,"message":..}}`.
-    #[command(
-        after_help = "Examples:\n  truenorth decide logs.tn --state bandit.tn\n  truenorth decide --model 'price + user:item' --policy truenorth-sampling\n  truenorth decide logs.tn --state bandit.tn --learn yesterday.csv < events.jsonl > answers.jsonl\n  truenorth decide --state bandit.tn --renew < /dev/null"
-    )]
-    Decide(decide::Arguments),
-    /// Serve decisions over HTTP, with a page: durable, in one folder of data
-    ///
-    /// An answered call survives a crash at any moment. docs/service.md has the calls.
-    #[command(
-        after_help = "Examples:\n  truenorth serve --data live\n  truenorth serve --data live --bandit news=logs.tn --bandit 'ads=item:(1 + hour)'\n  truenorth serve --data live --listen 0.0.0.0:8700 --token SECRET\n\nThen: curl http://127.0.0.1:8700/v1/bandits/news; the page is at http://127.0.0.1:8700.\nAll calls are in docs/service.md and at /openapi.json."
-    )]
-    Serve(serve::Arguments),
-    /// Check the data folder of a service: fold its journal anew and compare
-    ///
-    /// The service may run meanwhile. Exit code 0 if the folder is whole, 1 and what is wrong if it is not.
-    #[command(
-        after_help = "Examples:\n  truenorth verify live\n  truenorth verify restored && truenorth serve --data restored"
-    )]
-    Verify {
-        /// The folder
-        #[arg(value_name = "DIR")]
-        folder: PathBuf,
-    },
-    /// Estimate what another policy would have earned, from logs with the probabilities of their actions
-    ///
-    /// Replay, inverse propensity scores, the same self-normalised, and doubly robust, with 95 % intervals, and a word where they
-    /// cannot be relied on.
-    #[command(
-        after_help = "Examples:\n  truenorth evaluate events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndocs/evaluate.md says what the numbers mean."
-    )]
-    Evaluate(evaluate::Arguments),
-    /// Watch live events: has the world moved on since they began, and which feature?
-    ///
-    /// A test that may be looked at all the time: all its false alarms together have at most the probability of the level.
-    #[command(
-        after_help = "Examples:\n  truenorth monitor live.jsonl --summary logs.tn\n  truenorth monitor live.jsonl --model 'price + segment:id' --out evidence.svg\n  truenorth monitor live.jsonl --summary logs.tn --json | jq .moved\n\ndocs/monitoring.md says how, and what it cannot see."
-    )]
-    Monitor(monitor::Arguments),
-    /// Turn logs of any size into a small summary; also merges summaries
-    ///
-    /// Reads CSV, JSON Lines (both also as .gz), Parquet, Arrow, Vowpal Wabbit text, JSON and dsjson, Open
-    /// Bandit CSV, and events as JSON lines. Features keep their units; the summary remembers one scale that makes them at
-    /// most 1 long.
-    #[command(
-        after_help = "Examples:\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price --one-hot country --reward click -o c.tn\n  truenorth summarize l.csv --model 'price + user:item' --action item,price --reward click -o l.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn"
-    )]
-    Summarize(summarize::Arguments),
     /// Play one recorded problem and print one JSON line a round
     ///
     /// The folder holds problem.json (the policy's switches), offline.csv (the logs: features, then a

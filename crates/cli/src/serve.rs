@@ -5,40 +5,42 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use truenorth_report::numbers::many;
 use truenorth_service::{Options, StoreError, serve};
 
 use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Address and port
+    /// Address and port to listen at; beyond this machine only with --token or --open
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8700")]
     listen: SocketAddr,
-    /// Folder of the journal; made if it is not there
+    /// Folder that keeps all bandits, decisions and rewards; made if it is not there
     #[arg(long, value_name = "DIR", default_value = "truenorth-data")]
     data: PathBuf,
-    /// Token that calls must bring (`Authorization: Bearer ..`, or `Ocp-Apim-Subscription-Key`)
+    /// Secret that every call must bring, as `Authorization: Bearer SECRET` or `Ocp-Apim-Subscription-Key: SECRET`
     #[arg(long, env = "TRUENORTH_TOKEN", hide_env_values = true)]
     token: Option<String>,
-    /// Token that is enough to look
+    /// Another secret, for calls that only look
     #[arg(long, env = "TRUENORTH_READ_TOKEN", hide_env_values = true, requires = "token")]
     read_token: Option<String>,
-    /// A bandit that is made unless it is there: NAME=logs.tn starts it from a summary, NAME=FORMULA from a model alone
+    /// Make a bandit, unless the folder has it already: NAME=logs.tn starts from a summary of logs, NAME=FORMULA from a model
+    /// without logs. May be given several times
     #[arg(long, value_name = "NAME=SUMMARY", value_parser = bandit)]
     bandit: Vec<(String, String)>,
-    /// Listen beyond this machine without a token: everybody may do everything
+    /// Allow listening beyond this machine without a token: whoever reaches it may do everything
     #[arg(long)]
     open: bool,
-    /// Forget records of the journal that are older than so many days; the state stays
+    /// Forget decisions and rewards after so many days; what was learned from them stays
     #[arg(long, value_name = "DAYS")]
     keep_days: Option<f64>,
     /// Be one of several replicas, whose journal is a stream of NATS JetStream: nats://HOST:PORT[,HOST:PORT..]
     #[arg(long, value_name = "SERVERS")]
     journal: Option<String>,
-    /// What is written to standard error
+    /// How messages are written, to standard error
     #[arg(long, value_enum, default_value = "text", env = "TRUENORTH_LOG")]
     log: Log,
-    /// How much of it
+    /// Which messages are written: these, and graver ones
     #[arg(long, value_name = "LEVEL", default_value = "info", env = "TRUENORTH_LOG_LEVEL", value_parser = ["error", "warn", "info", "debug"])]
     log_level: String,
 }
@@ -116,10 +118,10 @@ pub(crate) fn verify(folder: &std::path::Path) -> Result<String, Failure> {
     let found = truenorth_service::verify(folder).map_err(|error| Failure::Service(error.to_string()))?;
     if found.problems.is_empty() {
         return Ok(format!(
-            "{} is whole: {} bandits, {} records\n",
+            "{} is whole: {}, {}\n",
             folder.display(),
-            found.bandits,
-            found.records
+            many(found.bandits as u64, "bandit"),
+            many(found.records.unsigned_abs(), "record")
         ));
     }
     Err(Failure::Service(format!("{}: {}", folder.display(), found.problems.join("; "))))

@@ -1,12 +1,15 @@
-//! The shop of the demo: four items, three kinds of customers, prices, and a season that has turned.
+//! The shop of the demos: four items, three kinds of customers, prices, and a season that has turned.
 
 use std::fmt::Write as _;
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
 
+/// Rows of the log.
+const ROWS: usize = 3_000;
 pub(crate) const ITEMS: [&str; 4] = ["sunscreen", "umbrella", "novel", "game"];
-pub(crate) const CUSTOMERS: [&str; 3] = ["student", "family", "pensioner"];
+const CUSTOMERS: [&str; 3] = ["student", "family", "pensioner"];
 /// How likely each kind of customer buys each item at 12 euros, in summer.
 const TASTES: [[f64; 4]; 3] = [[0.55, 0.15, 0.15, 0.40], [0.55, 0.20, 0.10, 0.30], [0.40, 0.25, 0.45, 0.08]];
 /// Nobody wants sunscreen in winter; everything else is as it was.
@@ -16,28 +19,39 @@ const PRICE: f64 = 0.012;
 
 /// A visitor, and what each item costs today.
 pub(crate) struct Visit {
-    pub(crate) customer: usize,
-    pub(crate) prices: [f64; ITEMS.len()],
-    /// Whether each item would be bought.
+    customer: usize,
+    prices: [f64; ITEMS.len()],
+    /// How likely each item would be bought, and whether it would.
+    #[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "what the live shop could have earned"))]
+    pub(crate) chances: [f64; ITEMS.len()],
     pub(crate) bought: [bool; ITEMS.len()],
 }
 
 fn visit(dice: &mut Xoshiro256PlusPlus, winter: bool) -> Visit {
     let customer = dice.random_range(0..CUSTOMERS.len());
     let prices = ITEMS.map(|_| f64::from(dice.random_range(12..=40)) / 2.0);
-    let bought = std::array::from_fn(|item| {
+    let chances = std::array::from_fn(|item| {
         let taste = if winter && item == 0 { SUNSCREEN_IN_WINTER } else { TASTES[customer][item] };
-        dice.random::<f64>() < taste - PRICE * (prices[item] - 12.0)
+        f64::max(taste - PRICE * (prices[item] - 12.0), 0.0)
     });
-    Visit { customer, prices, bought }
+    let bought = chances.map(|chance| dice.random::<f64>() < chance);
+    Visit { customer, prices, chances, bought }
+}
+
+impl Visit {
+    /// What a bandit is asked.
+    pub(crate) fn event(&self) -> Value {
+        let priced = ITEMS.iter().zip(&self.prices).map(|(item, price)| json!({"id": item, "price": price}));
+        json!({"context": {"customer": CUSTOMERS[self.customer]}, "actions": priced.collect::<Vec<_>>()})
+    }
 }
 
 /// Rows of last summer, when two visitors of five were shown sunscreen and the others any item.
-pub(crate) fn logs(rows: usize) -> String {
+pub(crate) fn logs() -> String {
     let mut dice = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut csv = "customer,item,price,bought\n".to_owned();
-    for _ in 0..rows {
-        let Visit { customer, prices, bought } = visit(&mut dice, false);
+    for _ in 0..ROWS {
+        let Visit { customer, prices, bought, .. } = visit(&mut dice, false);
         let item = if dice.random::<f64>() < 0.4 { 0 } else { dice.random_range(0..ITEMS.len()) };
         let (name, bought) = (CUSTOMERS[customer], u8::from(bought[item]));
         let _ = writeln!(csv, "{name},{},{},{bought}", ITEMS[item], prices[item]);
@@ -45,16 +59,16 @@ pub(crate) fn logs(rows: usize) -> String {
     csv
 }
 
-/// Visitors of this winter.
-pub(crate) fn visits(count: usize) -> Vec<Visit> {
+/// Visitors of this winter, without an end.
+pub(crate) fn visits() -> impl Iterator<Item = Visit> {
     let mut dice = Xoshiro256PlusPlus::seed_from_u64(11);
-    (0..count).map(|_| visit(&mut dice, true)).collect()
+    std::iter::repeat_with(move || visit(&mut dice, true))
 }
 
 /// The same as rows, one for each visitor and item.
 pub(crate) fn live(visits: &[Visit]) -> String {
     let mut csv = "round,customer,item,price,bought\n".to_owned();
-    for (round, Visit { customer, prices, bought }) in visits.iter().enumerate() {
+    for (round, Visit { customer, prices, bought, .. }) in visits.iter().enumerate() {
         for (item, name) in ITEMS.iter().enumerate() {
             let (customer, bought) = (CUSTOMERS[*customer], u8::from(bought[item]));
             let _ = writeln!(csv, "{},{customer},{name},{},{bought}", round + 1, prices[item]);

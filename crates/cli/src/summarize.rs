@@ -51,10 +51,10 @@ pub(crate) struct Arguments {
     /// Columns of categories with too many levels: each `column=level` is hashed into a bucket
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     hash: String,
-    /// Buckets of the hash [default: 256]; of events, every name is hashed, without products
+    /// Number of buckets of --hash [default: 256]. With events, which have no columns: hash every name into so many, without a model
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     buckets: Option<u32>,
-    /// Of events, take every name as a feature, without products
+    /// With events: every name is a feature as it stands, without a model
     #[arg(long, conflicts_with = "model")]
     keep_names: bool,
     /// Add a feature that is always 1; a model has it unless it says `0 +`
@@ -202,10 +202,15 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// Says which terms cannot change a choice.
+/// Says which terms cannot change a choice; of many, the first.
 pub(crate) fn warn(recipe: &Recipe) {
-    for warning in recipe.warnings() {
+    const SHOWN: usize = 3;
+    let warnings = recipe.warnings();
+    for warning in warnings.iter().take(SHOWN) {
         eprintln!("truenorth: {warning}");
+    }
+    if warnings.len() > SHOWN {
+        eprintln!("truenorth: so are {}", many((warnings.len() - SHOWN) as u64, "other term"));
     }
 }
 

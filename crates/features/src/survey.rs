@@ -105,6 +105,12 @@ impl Survey {
         seen.declared = seen.declared.or(kind);
     }
 
+    /// Whether the first values of a field are whole numbers, as ids are.
+    pub fn is_whole(&self, name: &str) -> bool {
+        let whole = |first: &First| matches!(first, First::Number(number) if number.fract() == 0.0);
+        self.field(name).is_some_and(|seen| !seen.first.is_empty() && seen.first.iter().all(whole))
+    }
+
     /// Whether types say what all fields hold.
     pub fn is_declared(&self) -> bool {
         !self.fields.is_empty() && self.fields.iter().all(|(_, seen)| seen.declared.is_some())
@@ -171,12 +177,12 @@ impl Survey {
             .filter(|(name, seen)| !is_own_id(name, seen))
             .partition(|(name, seen)| seen.identifies_rows(name));
         let (action, context): (Vec<_>, Vec<_>) = used.into_iter().partition(|(_, seen)| seen.action);
-        let mut made = Made::default();
+        let mut made = Made { id: self.id.as_deref(), ..Made::default() };
         for (name, seen) in &action {
             made.add(&[(name, seen)]);
         }
         let mut with: Vec<&(String, Seen)> =
-            action.iter().copied().filter(|(_, seen)| seen.kind() == Kind::Category).collect();
+            action.iter().copied().filter(|(name, seen)| made.is_category(name, seen)).collect();
         // Where nothing belongs to the action, nothing can be crossed with it.
         if with.is_empty() {
             let id =
@@ -239,20 +245,33 @@ impl Survey {
 
 /// A model that is being made.
 #[derive(Default)]
-struct Made {
+struct Made<'a> {
+    /// The field that is the action's id, and a category even if ids are numbers.
+    id: Option<&'a str>,
     terms: Vec<Term>,
     features: usize,
 }
 
-impl Made {
+impl Made<'_> {
+    fn is_category(&self, name: &str, seen: &Seen) -> bool {
+        seen.kind() == Kind::Category || self.id == Some(name)
+    }
+
+    /// How many features a field alone makes.
+    fn size(&self, name: &str, seen: &Seen) -> usize {
+        if self.is_category(name, seen) { seen.levels() } else { 1 }
+    }
+
     /// Adds a product of fields, hashed if it has too many features.
     fn add(&mut self, fields: &[(&String, &Seen)]) {
-        let size: usize = fields.iter().map(|(_, seen)| seen.size()).product();
-        let many = fields.iter().any(|(_, seen)| seen.size() > MOST_LEVELS);
-        let factors = fields
-            .iter()
-            .map(|(name, _)| Factor::Field(Named::Name((*name).clone()), Reading::Natural))
-            .collect();
+        let size: usize = fields.iter().map(|(name, seen)| self.size(name, seen)).product();
+        let many = fields.iter().any(|(name, seen)| self.size(name, seen) > MOST_LEVELS);
+        let factor = |(name, seen): &(&String, &Seen)| {
+            let number = self.id == Some(name.as_str()) && seen.kind() == Kind::Number;
+            let reading = if number { Reading::Category } else { Reading::Natural };
+            Factor::Field(Named::Name((*name).clone()), reading)
+        };
+        let factors = fields.iter().map(factor).collect();
         let term = Term(factors);
         if many || self.features + size > MOST_FEATURES {
             self.terms.push(Term(vec![Factor::Hash(vec![term], BUCKETS)]));
@@ -357,11 +376,6 @@ impl Seen {
         })
     }
 
-    /// How many features the field alone makes.
-    fn size(&self) -> usize {
-        if self.kind() == Kind::Number { 1 } else { self.levels() }
-    }
-
     /// Whether the field tells rows apart instead of saying something about them: a category with another level in
     /// nearly every row, whole numbers that count rows or seconds, or a name that says so.
     fn identifies_rows(&self, name: &str) -> bool {
@@ -436,6 +450,19 @@ mod tests {
         assert_eq!(left_out, ["row_id", "session"]);
         let (model, _) = shop(300, false, &Model::default()).model();
         assert_eq!(model.to_string(), "segment + age + item + price + hash(country, 256)");
+    }
+
+    #[test]
+    fn an_id_that_is_a_number_is_a_category_of_the_model_that_is_made() {
+        let mut survey = Survey::new(true);
+        for row in 0_usize..60 {
+            survey.rows += 1;
+            survey.add("age", false, Value::Number(20.5 + (row % 7) as f64));
+            survey.add("item", true, Value::Cell(["3", "14", "15"][row % 3]));
+        }
+        assert!(survey.is_whole("item") && !survey.is_whole("age"));
+        survey.id = Some("item".to_owned());
+        assert_eq!(survey.model().0.to_string(), "C(item) + age:C(item)");
     }
 
     #[test]

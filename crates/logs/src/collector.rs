@@ -31,6 +31,7 @@ pub(crate) trait Sink {
     fn reject(&mut self, fault: Error) -> Result<()>;
 
     /// Whether it has rows that nobody has fetched.
+    #[cfg_attr(not(feature = "columnar"), expect(dead_code, reason = "only columns come many rows at once"))]
     fn has_rows(&self) -> bool;
 
     /// Columns of numbers and the reward, if rows are nothing else.

@@ -50,7 +50,10 @@ pub use live_rows::Rows;
 pub use memory::{Made, Surveyed};
 pub use origin::Origin;
 pub use selection::Selection;
+pub use source::Memory;
+#[cfg(feature = "columnar")]
 pub use source::array::array_batches;
+pub use source::columnar::names as column_names;
 pub use sql::{Asking, cuts_from_sql};
 pub use summarize::{BUCKETS, Names, Plan};
 pub use summary::Summary;

@@ -6,9 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader as _};
 use serde::{Deserialize, Serialize};
 use truenorth_features::{ID, Recipe, Survey};
 
@@ -164,23 +162,17 @@ impl Plan {
         mut batches: Memory<'a>,
         selection: &Selection,
     ) -> Result<(Origin, Recipe, Memory<'a>)> {
-        let names: Vec<String> = batches.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let names = columnar::names(&batches);
         let mut kept = None;
         let (origin, recipe) = self.table_recipe(selection, &names, |surveyor, limit| {
-            let schema = batches.schema();
-            let reader = |all: Vec<RecordBatch>| -> Memory<'static> {
-                Box::new(RecordBatchIterator::new(all.into_iter().map(Ok), Arc::clone(&schema)))
-            };
-            let (_, mut source) = columnar::open_memory(reader(Vec::new()), &Wanted::default());
+            let (_, mut source) = columnar::open_memory(columnar::no_rows(&batches), &Wanted::default());
             survey(&mut *source, surveyor, limit)?;
             if limit < u64::MAX && surveyor.survey.is_declared() {
                 return Ok(());
             }
-            // Batches come once only, so those that have been looked at are kept.
-            let all = batches.by_ref().collect::<std::result::Result<Vec<RecordBatch>, _>>();
-            let all = all.map_err(|error| columnar::unreadable("Arrow", error))?;
-            let (_, mut source) = columnar::open_memory(reader(all.clone()), &Wanted::default());
-            kept = Some(reader(all));
+            let [looked_at, all] = columnar::twice(&mut batches)?;
+            let (_, mut source) = columnar::open_memory(looked_at, &Wanted::default());
+            kept = Some(all);
             survey(&mut *source, surveyor, limit)
         })?;
         Ok((origin, recipe, kept.unwrap_or(batches)))

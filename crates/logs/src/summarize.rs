@@ -18,7 +18,7 @@ use crate::events::{self, Items};
 use crate::format::Format;
 use crate::origin::{Asked, Origin, learning};
 use crate::selection::{Features, Selection, position};
-use crate::source::{self, Source, Wanted, columnar, doubles};
+use crate::source::{self, Source, Wanted, columnar};
 use crate::summary::{Mark, Summary};
 use crate::tally::{FEATURES, ONE, REWARD, Tally};
 use crate::tolerance::{Rejected, Tolerance};
@@ -147,7 +147,10 @@ impl Plan {
             kinds.get(name.as_str()) == Some(&Kind::Category)
                 || model.is_some_and(|model| is_category(model, name))
         };
-        let id = selection.action_fields(names).iter().find(is_id).map(|name| (*name).clone());
+        let fields = selection.action_fields(names);
+        // Ids may be numbers. A model of somebody's own says so by `C(item)`; where one is made, the first field is the id.
+        let number = || fields.first().filter(|name| model.is_none() && survey.is_whole(name));
+        let id = fields.iter().find(is_id).or_else(number).map(|name| (*name).clone());
         survey.id = id;
         Ok((origin, met(model, &survey, true, missing)?))
     }
@@ -300,7 +303,7 @@ impl Plan {
             let Origin::Table { reward, .. } = origin else { return false };
             let names: Vec<&str> = numbers.into_iter().chain([reward.as_str()]).collect();
             let mut take = |features: &[&[f64]], rewards: &[f64]| tally.add_columns(features, rewards);
-            doubles::for_each_batch(path, group, &names, &mut take)
+            columnar::for_each_batch(path, group, &names, &mut take)
         });
         if !is_done {
             tally = new();
@@ -391,7 +394,7 @@ fn units<'a>(origin: &Origin, format: Option<Format>, paths: &'a [PathBuf]) -> R
             let file = File::open(path).map_err(Problem::Unreadable)?;
             let bytes = file.metadata().map_err(Problem::Unreadable)?.len();
             let is_parquet = origin.format(format, path)? == Format::Parquet && bytes > 0;
-            Ok((bytes, if is_parquet { columnar::parquet_groups(&file)?.1.len() } else { 0 }))
+            Ok((bytes, if is_parquet { columnar::groups(&file)? } else { 0 }))
         };
         let (bytes, groups) = parts().map_err(|error| error.in_file(path))?;
         if groups == 0 {

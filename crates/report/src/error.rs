@@ -40,7 +40,10 @@ pub enum Error {
     },
     /// The text given to [`png`](crate::png) is not an SVG.
     #[error("the figure is not a readable SVG")]
-    Svg(#[from] resvg::usvg::Error),
+    Svg(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// This build draws no PNG.
+    #[error("PNG is left out of this build, which was made without its feature `png`; write an SVG")]
+    LeftOut,
     /// A PNG of this size cannot be made.
     #[error("a PNG of {width} by {height} pixels is empty or too large")]
     Size {

@@ -3,10 +3,8 @@
 //! Widths leave kerning out, as the embedded files do. Every text of an SVG states its width
 //! (`textLength`), so that a browser without the font squeezes its own into the same box.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
-
-use skrifa::instance::{LocationRef, Size};
-use skrifa::{FontRef, MetadataProvider};
 
 /// The families an SVG asks for: the embedded one, then what systems have.
 pub(crate) const FAMILY: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
@@ -20,11 +18,20 @@ pub(crate) const BASELINE: f64 = 0.36;
 /// How wide a character is drawn that the font lacks, relative to its size.
 const UNKNOWN: f64 = 0.7;
 
+#[cfg(any(feature = "png", test))]
 pub(crate) static FILES: [&[u8]; 2] =
     [include_bytes!("../fonts/Inter-Regular.otf"), include_bytes!("../fonts/Inter-SemiBold.otf")];
 
-static FONTS: LazyLock<[FontRef<'static>; 2]> =
-    LazyLock::new(|| FILES.map(|file| FontRef::new(file).expect("the embedded font is readable")));
+/// How wide each character of the two files is, in parts of its size: a table, as a reader of fonts takes long to compile.
+static WIDTHS: LazyLock<HashMap<char, [f64; 2]>> = LazyLock::new(|| {
+    let line = |line: &str| {
+        let mut cells = line.split(' ');
+        let letter = char::from_u32(u32::from_str_radix(cells.next()?, 16).ok()?)?;
+        let mut part = || Some(f64::from(cells.next()?.parse::<u32>().ok()?) / 65_536.0);
+        Some((letter, [part()?, part()?]))
+    };
+    include_str!("../fonts/widths.txt").lines().filter_map(line).collect()
+});
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
@@ -34,11 +41,7 @@ pub(crate) enum Weight {
 
 /// Width of one line of text in pixels.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
-    let font = &FONTS[weight as usize];
-    let (letters, metrics) = (font.charmap(), font.glyph_metrics(Size::new(1.0), LocationRef::default()));
-    let advance = |letter: char| {
-        letters.map(letter).and_then(|glyph| metrics.advance_width(glyph)).map_or(UNKNOWN, f64::from)
-    };
+    let advance = |letter: char| WIDTHS.get(&letter).map_or(UNKNOWN, |widths| widths[weight as usize]);
     size * text.chars().map(advance).sum::<f64>()
 }
 
@@ -74,7 +77,24 @@ pub(crate) fn elided(text: &str, size: f64, limit: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use skrifa::instance::{LocationRef, Size};
+    use skrifa::{FontRef, MetadataProvider};
+
     use super::*;
+
+    #[test]
+    fn the_table_has_the_widths_of_the_files() {
+        for (file, weight) in FILES.into_iter().zip([Weight::Regular, Weight::SemiBold]) {
+            let font = FontRef::new(file).unwrap();
+            let metrics = font.glyph_metrics(Size::new(1.0), LocationRef::default());
+            assert_eq!(font.charmap().mappings().count(), WIDTHS.len());
+            for (letter, glyph) in font.charmap().mappings() {
+                let letter = char::from_u32(letter).unwrap();
+                let drawn = f64::from(metrics.advance_width(glyph).unwrap());
+                assert_eq!(WIDTHS[&letter][weight as usize].to_bits(), drawn.to_bits(), "{letter:?}");
+            }
+        }
+    }
 
     #[test]
     fn widths_add_up_and_grow_with_size() {

@@ -38,6 +38,7 @@ mod legend;
 pub mod numbers;
 mod page;
 mod palette;
+#[cfg_attr(not(feature = "png"), path = "left_out.rs")]
 mod png;
 mod rows;
 mod scale;

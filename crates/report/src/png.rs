@@ -31,7 +31,7 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
 /// ```
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, Error> {
     let options = Options { fontdb: FONTS.clone(), font_family: "Inter".into(), ..Options::default() };
-    let tree = Tree::from_str(svg, &options)?;
+    let tree = Tree::from_str(svg, &options).map_err(|error| Error::Svg(Box::new(error)))?;
     let size = tree.size();
     let (width, height) = ((size.width() * scale).round(), (size.height() * scale).round());
     let sides = 1.0..=32_768.0;

@@ -20,9 +20,11 @@ fn one_command_opens_a_shop_and_says_where_to_look_and_how_it_went() {
         .filter(|pair| pair.1.starts_with('%'))
         .map(|pair| pair.0.parse().unwrap())
         .collect();
-    // How well they do depends on when fits come back, so on what else the machine does; a random choice has less than 50.
-    assert!(last.starts_with("600 visitors") && shares.len() == 2, "{last}");
-    assert!(shares.iter().all(|share| (60.0..=100.0).contains(share)), "{last}");
+    // How well they do depends on when fits come back, so on what else the machine does: 95 to 97 and 76 to 92 in four runs
+    // beside other work. A random choice has less than 50.
+    assert!(last.starts_with("600 visitors"), "{last}");
+    let &[with, without] = &shares[..] else { panic!("{last}") };
+    assert!((85.0..=100.0).contains(&with) && (60.0..=with).contains(&without), "{last}");
     let whole = truenorth(&["verify", shop.join("live").to_str().unwrap()]);
     assert!(whole.code == 0 && whole.stdout.contains("2 bandits"), "{} {}", whole.stdout, whole.stderr);
     // Ctrl-C closes it.

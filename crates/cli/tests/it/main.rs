@@ -17,6 +17,8 @@ mod messages;
 mod monitor;
 #[cfg(unix)]
 mod page;
+#[cfg(unix)]
+mod readme;
 mod reproduce;
 #[cfg(unix)]
 mod security;

@@ -108,7 +108,7 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
     assert_eq!(summed.code, 0, "{}", summed.stderr);
     let whole = truenorth(&["verify", folder.path("data").to_str().unwrap()]);
     assert!(
-        whole.code == 0 && whole.stdout.contains("is whole: 1 bandits"),
+        whole.code == 0 && whole.stdout.contains("is whole: 1 bandit"),
         "{} {}",
         whole.stdout,
         whole.stderr

@@ -7,7 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, BooleanArray, Float64Array, RecordBatch, RecordBatchReader, StringArray};
+use arrow_array::{
+    Array, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_ipc::reader::StreamReader;
@@ -18,13 +20,14 @@ use parquet::arrow::arrow_reader::{
 };
 use truenorth_features::{Kind, Value};
 
+pub(crate) use super::doubles::for_each_batch;
 use super::{Opened, Source, Take, Wanted, arrow};
 use crate::collector::Sink;
 use crate::error::{Place, Problem, Result};
 use crate::selection::batch_rows;
 
 /// Rows in memory, as other programs hand them over.
-pub(crate) type Memory<'a> = Box<dyn RecordBatchReader + Send + 'a>;
+pub type Memory<'a> = Box<dyn RecordBatchReader + Send + 'a>;
 
 /// Batches of columns from a file, or from memory.
 struct Columnar<'a> {
@@ -37,7 +40,7 @@ struct Columnar<'a> {
 }
 
 /// What a Parquet file holds, and the rows of each of its row groups.
-pub(crate) fn parquet_groups(file: &File) -> Result<(ArrowReaderMetadata, Vec<u64>), Problem> {
+fn parquet_groups(file: &File) -> Result<(ArrowReaderMetadata, Vec<u64>), Problem> {
     // The types that Parquet knows are enough; a writer's own, such as dictionaries, only complicate them.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = caught("Parquet", || ArrowReaderMetadata::load(file, options))?;
@@ -48,6 +51,11 @@ pub(crate) fn parquet_groups(file: &File) -> Result<(ArrowReaderMetadata, Vec<u6
         Some(_) => Ok((metadata, rows)),
         None => Err(unreadable("Parquet", CONTRADICTION)),
     }
+}
+
+/// How many row groups a Parquet file has.
+pub(crate) fn groups(file: &File) -> Result<usize, Problem> {
+    Ok(parquet_groups(file)?.1.len())
 }
 
 /// Opens one row group of a Parquet file, or all of them.
@@ -77,6 +85,26 @@ pub(crate) fn open_arrow(mut file: File, selected: &Wanted) -> Result<Opened<'st
     let (names, read, kinds) = wanted(selected, &open(None)?.schema());
     let batches = Box::new(open(Some(read))?);
     Ok((names, Box::new(Columnar { batches, format: "Arrow", kinds, rows: 0 })))
+}
+
+/// The columns of batches in memory.
+pub fn names(batches: &Memory<'_>) -> Vec<String> {
+    batches.schema().fields().iter().map(|field| field.name().clone()).collect()
+}
+
+/// No rows, with the columns of these batches.
+pub(crate) fn no_rows(batches: &Memory<'_>) -> Memory<'static> {
+    Box::new(RecordBatchIterator::new([], batches.schema()))
+}
+
+/// All rows, twice: batches come once only, so those that are looked at are kept.
+pub(crate) fn twice(batches: &mut Memory<'_>) -> Result<[Memory<'static>; 2], Problem> {
+    let schema = batches.schema();
+    let all = batches.collect::<Result<Vec<RecordBatch>, _>>();
+    let all = all.map_err(|error| unreadable("Arrow", error))?;
+    Ok([all.clone(), all].map(|all| -> Memory<'static> {
+        Box::new(RecordBatchIterator::new(all.into_iter().map(Ok), schema.clone()))
+    }))
 }
 
 /// Finds the columns of batches in memory, which are cut into as many rows as a file's batches have.
@@ -234,6 +262,6 @@ pub(super) fn caught<T, E: Display>(
 const CONTRADICTION: &str = "its bytes contradict each other";
 
 /// A file that ends early, is damaged, or uses what this build does not read.
-pub(crate) fn unreadable(format: &str, reason: impl Display) -> Problem {
+pub(super) fn unreadable(format: &str, reason: impl Display) -> Problem {
     Problem::Damaged(format!("the {format} file cannot be read: {reason}"))
 }

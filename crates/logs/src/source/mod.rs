@@ -1,10 +1,14 @@
 //! Where rows of tables come from: one module for each format.
 
+#[cfg(feature = "columnar")]
 pub(crate) mod array;
+#[cfg(feature = "columnar")]
 mod arrow;
+#[cfg_attr(not(feature = "columnar"), path = "left_out.rs")]
 pub(crate) mod columnar;
 mod csv;
-pub(crate) mod doubles;
+#[cfg(feature = "columnar")]
+mod doubles;
 pub(crate) mod json;
 pub(crate) mod lines;
 pub(crate) mod records;
@@ -18,7 +22,7 @@ use crate::collector::Sink;
 use crate::error::{Problem, Result};
 use crate::format::Format;
 use crate::selection::Selection;
-pub(crate) use columnar::Memory;
+pub use columnar::Memory;
 use lines::Lines;
 
 /// What takes features and rewards, column by column, or refuses them.
@@ -44,6 +48,7 @@ pub(crate) type Opened<'a> = (Vec<String>, Box<dyn Source + 'a>);
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wanted {
     /// Their names, of which some may not be there; all columns, if nobody has said.
+    #[cfg_attr(not(feature = "columnar"), expect(dead_code, reason = "text is read whole"))]
     pub(crate) columns: Option<Vec<String>>,
     /// By whose globs they were found, so that a late one is noticed.
     pub(crate) late: Option<Selection>,

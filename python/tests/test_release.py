@@ -1,0 +1,65 @@
+"""What is released: crates and the source of the wheel are packed, the site is built with all its links, workflows are what their host reads."""
+
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+
+import pytest
+from service import ROOT
+
+MEMBERS = sorted(ROOT.glob("crates/*/Cargo.toml"))
+
+
+def run(*command):
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def needed(*modules):
+    for module in modules:
+        pytest.importorskip(module, exc_type=ImportError)
+
+
+def test_every_crate_is_packed_with_what_it_is_made_of(tmp_path):
+    if not shutil.which("cargo"):
+        pytest.skip("there is no cargo")
+    run("cargo", "package", "--workspace", "--exclude", "truenorth-python", "--no-verify", "--allow-dirty", "--target-dir", str(tmp_path))
+    packed = {path.name for path in (tmp_path / "package").glob("*.crate")}
+    assert len(packed) == len(MEMBERS) > 10
+    for manifest in MEMBERS:
+        package = tomllib.loads(manifest.read_text(encoding="utf-8"))["package"]
+        with tarfile.open(next((tmp_path / "package").glob(f"{package['name']}-[0-9]*.crate"))) as crate:
+            names = {name.partition("/")[2] for name in crate.getnames()}
+            root = crate.getnames()[0].partition("/")[0]
+            told = tomllib.load(crate.extractfile(f"{root}/Cargo.toml"))["package"]
+        sources = {str(path.relative_to(manifest.parent)) for path in (manifest.parent / "src").rglob("*") if path.is_file()}
+        assert sources <= names, sources - names
+        for field in ("description", "version", "rust-version", "license", "keywords", "categories"):
+            assert told.get(field), f"{package['name']}: {field}"
+
+
+def test_the_source_of_the_wheel_is_packed(tmp_path):
+    needed("maturin")
+    run(sys.executable, "-m", "maturin", "sdist", "--manifest-path", "python/Cargo.toml", "--out", str(tmp_path))
+    (packed,) = tmp_path.glob("truenorth-*.tar.gz")
+    with tarfile.open(packed) as source:
+        names = {name.partition("/")[2] for name in source.getnames()}
+    assert {"pyproject.toml", "Cargo.lock", "crates/truenorth/src/lib.rs", "truenorth/__init__.py"} <= names
+
+
+def test_the_site_is_built_and_every_link_of_it_leads_somewhere(tmp_path):
+    needed("mkdocs", "material")
+    run(sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site"))
+    pages = [page.read_text(encoding="utf-8") for page in (tmp_path / "site").rglob("*.html")]
+    # A fence that is shown is a block that was not understood.
+    assert len(pages) > 20 and not any("```" in page for page in pages)
+
+
+def test_workflows_and_forms_are_what_their_host_reads():
+    needed("check_jsonschema")
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert workflows
+    run(*check, "vendor.github-workflows", *map(str, workflows))
