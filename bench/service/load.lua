@@ -1,5 +1,7 @@
 -- Decisions of one bandit, 20 actions with 20 numbers each. With the argument "rewards", every decision is paid for:
 --   wrk -t1 -c64 -d30 -s load.lua http://127.0.0.1:8700 -- rewards
+-- DIMENSION=80 in the environment asks for so many numbers instead.
+local dimension = tonumber(os.getenv("DIMENSION") or 20)
 local headers = { ["content-type"] = "application/json" }
 local bodies, paid, at = {}, {}, 0
 
@@ -8,7 +10,7 @@ function init(args)
     local actions = {}
     for k = 1, 20 do
       local features = {}
-      for j = 1, 20 do
+      for j = 1, dimension do
         features[j] = string.format("%.4f", math.random())
       end
       actions[k] = string.format('{"id":"a%d","features":[%s]}', k, table.concat(features, ","))

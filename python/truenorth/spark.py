@@ -94,6 +94,7 @@ def _reduced(df: Any, kind: Any, work: Callable[[Any, int], Any]) -> Any:
 
     def each(batches: Iterator[Any]) -> Iterator[Any]:
         part = import_module("pyspark").TaskContext.get().partitionId()
+        batches = (batch.rename_columns(names) for batch in batches)
         yield from _row(part, *_tried(batches, lambda reader: work(reader, part)))
 
     def merged(batches: Iterator[Any]) -> Iterator[Any]:
@@ -104,7 +105,9 @@ def _reduced(df: Any, kind: Any, work: Callable[[Any, int], Any]) -> Any:
         for group, members in groups.items():
             yield from _row(group, *_sum(members, kind))
 
-    rows = df.mapInArrow(each, _ROWS)
+    # Spark finds no columns there whose names have dots or quotes.
+    names = df.columns
+    rows = df.toDF(*(f"c{place}" for place in range(len(names)))).mapInArrow(each, _ROWS)
     for _ in range(2):
         # What belongs together comes together, in an order that is always the same.
         rows = rows.repartition(_TASKS, rows["part"] - rows["part"] % _FAN).mapInArrow(merged, _ROWS)

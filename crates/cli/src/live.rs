@@ -54,6 +54,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path, output: &mut impl Write)
         read_token: None,
         open: false,
         keep_days: None,
+        journal: None,
         bandits: BANDITS.map(str::to_owned).into_iter().zip([summary, MODEL.to_owned()]).collect(),
     };
     let failed = |error: &dyn std::fmt::Display| Failure::Service(error.to_string());

@@ -34,6 +34,9 @@ pub(crate) struct Arguments {
     /// Forget decisions and rewards after so many days; what was learned from them stays
     #[arg(long, value_name = "DAYS")]
     keep_days: Option<f64>,
+    /// Be one of several replicas, whose journal is a stream of NATS JetStream: nats://HOST:PORT[,HOST:PORT..]
+    #[arg(long, value_name = "SERVERS")]
+    journal: Option<String>,
     /// How messages are written, to standard error
     #[arg(long, value_enum, default_value = "text", env = "TRUENORTH_LOG")]
     log: Log,
@@ -72,7 +75,8 @@ fn bandit(told: &str) -> Result<(String, String), String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), Failure> {
-    let Arguments { listen, data, token, read_token, bandit, open, keep_days, log, log_level } = arguments;
+    let Arguments { listen, data, token, read_token, bandit, open, keep_days, journal, log, log_level } =
+        arguments;
     start_log(*log, log_level);
     let options = Options {
         listen: *listen,
@@ -82,6 +86,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), 
         open: *open,
         bandits: bandit.clone(),
         keep_days: *keep_days,
+        journal: journal.clone(),
     };
     let failed = |error: &dyn std::fmt::Display| Failure::Service(error.to_string());
     let runtime = tokio::runtime::Runtime::new().map_err(|error| failed(&error))?;

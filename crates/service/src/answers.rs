@@ -200,6 +200,12 @@ pub(crate) struct Renewed {
     pub(crate) renewed: bool,
 }
 
+/// A bandit is gone.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Dropped {
+    pub(crate) dropped: bool,
+}
+
 /// A state was put in place.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Restored {

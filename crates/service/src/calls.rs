@@ -9,7 +9,8 @@ use axum::response::IntoResponse as _;
 use serde::Serialize;
 
 use crate::answers::{
-    Accepted, BatchAnswer, Changed, Each, Feature, Names, Paids, Renewed, Report, Restored, Shown, Watch,
+    Accepted, BatchAnswer, Changed, Dropped, Each, Feature, Names, Paids, Renewed, Report, Restored, Shown,
+    Watch,
 };
 use crate::api::{Asked, Batch, Changes, Decided, Object, Paid, Refused};
 use crate::engine::{Answer, Call, View};
@@ -105,6 +106,11 @@ pub(crate) async fn change(Sent { service, name, text, .. }: Sent) -> Answered {
     let Changes { mode } = parse(&text)?;
     service.engine.call(&name, Call::Mode(mode)).await?;
     answered(StatusCode::OK, &Changed { mode })
+}
+
+pub(crate) async fn remove(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
+    service.engine.call(&name, Call::Drop).await?;
+    answered(StatusCode::OK, &Dropped { dropped: true })
 }
 
 pub(crate) async fn renew(State(service): State<Shared>, Path(name): Path<String>) -> Answered {

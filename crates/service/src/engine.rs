@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use truenorth::{Fit, Policy};
+use truenorth::{Fit, Fitted, Policy};
 use truenorth_bandit::{Counts, Watched};
 use truenorth_features::Event;
 
@@ -21,6 +21,7 @@ use crate::api::{Asked, Decided, Paid, Refused};
 use crate::hosted::{Hosted, Live};
 use crate::journal::{Journal, Kind, Made, StoreError};
 use crate::line::{Line, lock};
+use crate::replicas::Replicas;
 use crate::snapshots::{self, Keeping};
 use crate::spec::{Mode, Spec};
 use crate::store::Store;
@@ -42,6 +43,7 @@ pub(crate) enum Call {
     Mode(Mode),
     Renew,
     Restore(Vec<u8>),
+    Drop,
     View,
     Counts,
     Snapshot,
@@ -82,11 +84,11 @@ pub(crate) struct Shared {
     pub(crate) line: Line,
     pub(crate) bandits: RwLock<BTreeMap<String, Arc<Hosted>>>,
     /// To look at while others write; closed before the other one, which tidies up.
-    reader: Mutex<Box<dyn Journal>>,
+    pub(crate) reader: Mutex<Box<dyn Journal>>,
     pub(crate) journal: Mutex<Box<dyn Journal>>,
     pub(crate) folder: PathBuf,
     /// Whether no fit is taken any more, and whether all is written.
-    stopping: AtomicBool,
+    pub(crate) stopping: AtomicBool,
     pub(crate) stop: AtomicBool,
     fits: Mutex<Option<Sender<Due>>>,
     /// Bandits by when their deadlines are to be looked at.
@@ -97,10 +99,12 @@ pub(crate) struct Shared {
 
 /// A running service of a folder.
 pub(crate) struct Engine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     committer: Option<JoinHandle<()>>,
     others: Vec<JoinHandle<()>>,
     pub(crate) folder: PathBuf,
+    /// The others, where it is one of several.
+    pub(crate) replicas: Option<Arc<Replicas>>,
 }
 
 /// Milliseconds since 1970.
@@ -121,14 +125,16 @@ impl Drop for Seat<'_> {
 impl Engine {
     /// Opens a folder and folds its journal.
     pub(crate) fn start(folder: &Path, keep_days: Option<f64>) -> Result<Self, StoreError> {
-        Self::on(Box::new(Store::open(folder)?), folder, keep_days)
+        Self::on(Box::new(Store::open(folder)?), folder, keep_days, true)
     }
 
-    /// Folds a journal; snapshots are in a folder.
+    /// Folds a journal; snapshots are in a folder. Where it is not `alone`, nothing happens by itself: fits and ends of
+    /// times are messages like all else.
     pub(crate) fn on(
         journal: Box<dyn Journal>,
         folder: &Path,
         keep_days: Option<f64>,
+        alone: bool,
     ) -> Result<Self, StoreError> {
         let since = Instant::now();
         let reader = journal.reader()?;
@@ -144,12 +150,12 @@ impl Engine {
             folder: folder.to_owned(),
             stopping: AtomicBool::new(false),
             stop: AtomicBool::new(false),
-            fits: Mutex::new(Some(fits)),
+            fits: Mutex::new(alone.then_some(fits)),
             alarms: Mutex::default(),
             events: Mutex::default(),
             under_way: AtomicUsize::new(0),
         });
-        for hosted in shared.hosted() {
+        for hosted in shared.hosted().into_iter().filter(|_| alone) {
             if let Ok(mut live) = hosted.hold() {
                 shared.settle(&hosted, &mut live);
             }
@@ -170,7 +176,7 @@ impl Engine {
             let due = Arc::clone(&due);
             others.push(spawn("fitter", Box::new(move |shared| shared.fit(&due)))?);
         }
-        Ok(Self { shared, committer: Some(committer), others, folder: folder.to_owned() })
+        Ok(Self { shared, committer: Some(committer), others, folder: folder.to_owned(), replicas: None })
     }
 
     /// Counts for `/metrics`.
@@ -180,6 +186,7 @@ impl Engine {
 
     /// Refuses where nothing is accepted any more.
     pub(crate) fn check(&self) -> Result<(), Refused> {
+        self.replicas.as_ref().map_or(Ok(()), |replicas| replicas.check())?;
         self.shared.line.check()
     }
 
@@ -197,6 +204,9 @@ impl Engine {
             return Err(Refused::unavailable("too many calls are under way; try again"));
         }
         shared.line.check()?;
+        if let Some(replicas) = &self.replicas {
+            return replicas.call(name, call).await;
+        }
         let (answer, number) = match call {
             Call::Create(spec) => tokio::task::block_in_place(|| shared.create(name, &spec)),
             call => {
@@ -245,12 +255,30 @@ impl Drop for Engine {
 }
 
 impl Shared {
-    fn find(&self, name: &str) -> Option<Arc<Hosted>> {
+    pub(crate) fn find(&self, name: &str) -> Option<Arc<Hosted>> {
         self.bandits.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
     pub(crate) fn hosted(&self) -> Vec<Arc<Hosted>> {
         self.bandits.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    pub(crate) fn insert(&self, hosted: Arc<Hosted>) {
+        tracing::info!(bandit = hosted.name, "made");
+        let mut bandits = self.bandits.write().unwrap_or_else(PoisonError::into_inner);
+        bandits.insert(hosted.name.clone(), hosted);
+    }
+
+    /// Drops a bandit.
+    pub(crate) fn discard(&self, hosted: &Hosted) -> Result<(), Refused> {
+        lock(&self.journal).remove(hosted.key)?;
+        let mut bandits = self.bandits.write().unwrap_or_else(PoisonError::into_inner);
+        if bandits.get(&hosted.name).is_some_and(|found| found.key == hosted.key) {
+            bandits.remove(&hosted.name);
+        }
+        snapshots::remove(&self.folder, hosted.key);
+        tracing::info!(bandit = hosted.name, "dropped");
+        Ok(())
     }
 
     async fn written(&self, number: i64) -> Result<(), Refused> {
@@ -287,7 +315,7 @@ impl Shared {
         Ok(event)
     }
 
-    fn act(
+    pub(crate) fn act(
         &self,
         hosted: &Hosted,
         live: &mut Live,
@@ -320,6 +348,7 @@ impl Shared {
             Call::Mode(mode) => live.set_mode(mode, at, line).map(|()| Answer::Done),
             Call::Renew => live.renew(at, line).map(|()| Answer::Done),
             Call::Restore(state) => live.put(state, at, line).map(|()| Answer::Done),
+            Call::Drop => self.discard(hosted).map(|()| Answer::Done),
             Call::View => Ok(Answer::View(Box::new(view(hosted, live)))),
             Call::Counts => Ok(Answer::Counts(live.bandit.counts())),
             Call::Snapshot => Ok(Answer::Snapshot(live.bandit.to_bytes())),
@@ -356,15 +385,13 @@ impl Shared {
                 drop(journal);
                 return self.same(name, &hosted.made);
             }
-            let key = journal.create(name, &hosted.made)?;
+            let key = journal.create(None, name, &hosted.made)?;
             drop(journal);
             hosted.set_key(key)?;
             let made = view(&hosted, &*hosted.hold()?);
             let hosted = Arc::new(hosted);
             self.settle(&hosted, &mut *hosted.hold()?);
-            let mut bandits = self.bandits.write().unwrap_or_else(PoisonError::into_inner);
-            bandits.insert(name.to_owned(), hosted);
-            tracing::info!(bandit = name, "made");
+            self.insert(hosted);
             Ok((Answer::Created(true, Box::new(made)), 0))
         };
         match made() {
@@ -374,7 +401,7 @@ impl Shared {
     }
 
     /// What is answered where a bandit is there already.
-    fn same(&self, name: &str, text: &str) -> Result<(Answer, i64), Refused> {
+    pub(crate) fn same(&self, name: &str, text: &str) -> Result<(Answer, i64), Refused> {
         let known = self.find(name).filter(|known| known.made == text);
         let other = || Refused::new(409, "conflict", format!("there is another bandit {name:?}"));
         let known = known.ok_or_else(other)?;
@@ -390,13 +417,7 @@ impl Shared {
         loop {
             let next = lock(due).recv();
             let Ok((hosted, fit)) = next else { return };
-            let since = Instant::now();
-            let fitted = fit.run();
-            let took = since.elapsed();
-            self.line.meters.fits.fetch_add(1, Ordering::Relaxed);
-            let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-            self.line.meters.fit_micros.fetch_add(micros, Ordering::Relaxed);
-            tracing::debug!(bandit = hosted.name, seconds = took.as_secs_f64(), "fitted");
+            let fitted = self.run(&hosted, fit);
             if self.stopping.load(Ordering::Relaxed) {
                 return;
             }
@@ -409,6 +430,18 @@ impl Shared {
             }
             self.settle(&hosted, &mut live);
         }
+    }
+
+    /// Runs a fit, and counts it.
+    pub(crate) fn run(&self, hosted: &Hosted, fit: Fit) -> truenorth::Result<Fitted> {
+        let since = Instant::now();
+        let fitted = fit.run();
+        let took = since.elapsed();
+        self.line.meters.fits.fetch_add(1, Ordering::Relaxed);
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.line.meters.fit_micros.fetch_add(micros, Ordering::Relaxed);
+        tracing::debug!(bandit = hosted.name, seconds = took.as_secs_f64(), "fitted");
+        fitted
     }
 
     /// Ends the time of decisions without a reward.

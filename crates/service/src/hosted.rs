@@ -178,7 +178,7 @@ impl Live {
         })
     }
 
-    fn restore(&mut self, bytes: &[u8]) -> Result<(), Refused> {
+    pub(crate) fn restore(&mut self, bytes: &[u8]) -> Result<(), Refused> {
         let damaged = || Refused::invalid("its snapshot is damaged, or of another version");
         let payload = unframed(MAGIC, VERSION, bytes).map_err(|_| damaged())?;
         let State { number, mode, waits, deadlines, bandit }: State<&[u8]> =
@@ -220,6 +220,17 @@ impl Live {
         Ok(())
     }
 
+    /// Takes what a fit has found that a record says came back.
+    pub(crate) fn fitted(
+        &mut self,
+        record: &Record,
+        fitted: truenorth::Result<truenorth::Fitted>,
+    ) -> Result<(), Refused> {
+        self.bandit.finish_fit(fitted)?;
+        (self.folded, self.since) = (record.number, self.since + 1);
+        Ok(())
+    }
+
     /// Puts what was done in line.
     pub(crate) fn note(&mut self, line: &Line, kind: Kind, at: i64, of: Option<i64>, body: Vec<u8>) {
         (self.folded, self.since) = (line.push(self.key, kind, at, of, body), self.since + 1);
@@ -253,6 +264,12 @@ impl Live {
         Ok(answer(choice))
     }
 
+    /// The answer to a decision that is remembered.
+    pub(crate) fn decided_before(&mut self, event: &Event) -> Result<Decided, Refused> {
+        let choice = self.bandit.choose_noted(event, None, |_| unreachable!("it is remembered"))?;
+        Ok(answer(choice))
+    }
+
     fn opened(&mut self, id: &str, deferred: bool, at: i64) {
         if deferred {
             self.waits.insert(id.to_owned(), Wait { deferred, ..Wait::default() });
@@ -263,7 +280,7 @@ impl Live {
     }
 
     /// The place of what the caller plays, in shadow.
-    fn played(&self, asked: &Asked, event: &Event) -> Result<Option<usize>, Refused> {
+    pub(crate) fn played(&self, asked: &Asked, event: &Event) -> Result<Option<usize>, Refused> {
         if self.mode != Mode::Shadow {
             return Ok(None);
         }

@@ -48,6 +48,8 @@ pub struct Options {
     pub bandits: Vec<(String, String)>,
     /// How many days the journal is kept; for ever if nobody says so.
     pub keep_days: Option<f64>,
+    /// Servers of NATS, where it is one of several replicas: `nats://one:4222,two:4222`.
+    pub journal: Option<String>,
 }
 
 /// A service that listens.
@@ -162,7 +164,7 @@ impl IntoResponse for Refused {
 
 /// Opens the folder and starts to listen.
 pub async fn serve(options: Options) -> Result<Listening, StoreError> {
-    let Options { listen, data, token, read_token, open, bandits, keep_days } = options;
+    let Options { listen, data, token, read_token, open, bandits, keep_days, journal } = options;
     if !listen.ip().is_loopback() && token.is_none() && !open {
         return Err(StoreError(format!(
             "{listen} can be reached from other machines: give a --token, or say --open if everybody may do everything"
@@ -175,9 +177,12 @@ pub async fn serve(options: Options) -> Result<Listening, StoreError> {
         .await
         .map_err(|error| StoreError(format!("cannot listen at {listen}: {error}")))?;
     let address = listener.local_addr().map_err(|error| StoreError(error.to_string()))?;
-    let engine = tokio::task::spawn_blocking(move || Engine::start(&data, keep_days))
-        .await
-        .map_err(|error| StoreError(format!("the journal cannot be folded: {error}")))??;
+    let engine = match journal {
+        Some(servers) => Engine::join(&servers, data, keep_days).await?,
+        None => tokio::task::spawn_blocking(move || Engine::start(&data, keep_days))
+            .await
+            .map_err(|error| StoreError(format!("the journal cannot be folded: {error}")))??,
+    };
     for (name, told) in bandits {
         let failed = |refused: Refused| StoreError(format!("bandit `{name}`: {}", refused.message));
         check_name(&name).map_err(failed)?;

@@ -93,8 +93,11 @@ pub(crate) trait Journal: Send {
     /// All bandits, in the order in which they were made.
     fn bandits(&self) -> Result<Vec<Made>>;
 
-    /// Writes a new bandit down, and gives it a key.
-    fn create(&mut self, name: &str, spec: &str) -> Result<i64>;
+    /// Writes a new bandit down, and gives it a key, unless it has one.
+    fn create(&mut self, key: Option<i64>, name: &str, spec: &str) -> Result<i64>;
+
+    /// Forgets that there is a bandit. No other one gets its key.
+    fn remove(&mut self, bandit: i64) -> Result<()>;
 
     /// The state that a bandit's fold starts from, where its first records are no longer there.
     fn base(&self, bandit: i64) -> Result<Option<Vec<u8>>>;

@@ -80,6 +80,15 @@ impl Line {
         number
     }
 
+    /// Puts a record in line that has its number already, which is larger than all before.
+    pub(crate) fn take(&self, record: Record) {
+        let mut waiting = lock(&self.waiting);
+        waiting.last = record.number;
+        waiting.records.push(record);
+        self.come.notify_one();
+        self.unkept.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Records that no snapshot covers.
     pub(crate) fn unkept(&self) -> u64 {
         self.unkept.load(Ordering::Relaxed)

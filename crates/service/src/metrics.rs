@@ -14,6 +14,7 @@ use crate::calls::viewed;
 use crate::engine::{Answer, Call};
 use crate::http::{Answered, BUCKETS, Service, Shared};
 use crate::line::lock;
+use crate::replicas::Replicas;
 
 /// Bandits that have series of their own; those whose features have, and how many of these each.
 const BANDITS: usize = 1000;
@@ -48,6 +49,20 @@ async fn trusts(service: &Service, name: &str) -> Trusts {
 /// A text between quotes.
 fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// How far a replica is with the stream.
+fn stream(replicas: &Replicas, text: &mut String) {
+    let (behind, stale) = replicas.behind();
+    let refused = replicas.refused.load(Ordering::Relaxed);
+    let staleness = "Time since all that was stored was folded here.";
+    for (name, kind, help, value) in [
+        ("truenorth_stream_behind", "gauge", "Messages that are stored and not folded here.", behind as f64),
+        ("truenorth_staleness_seconds", "gauge", staleness, stale.as_secs_f64()),
+        ("truenorth_stream_refused_total", "counter", "Messages that no replica takes.", refused as f64),
+    ] {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
+    }
 }
 
 pub(crate) async fn metrics(State(service): State<Shared>) -> Answered {
@@ -98,6 +113,9 @@ pub(crate) async fn metrics(State(service): State<Shared>) -> Answered {
             "# HELP {name} {help}\n# TYPE {name} counter\n{name} {}",
             value.load(Ordering::Relaxed)
         );
+    }
+    if let Some(replicas) = &service.engine.replicas {
+        stream(replicas, &mut text);
     }
     let name = "truenorth_fit_seconds_total";
     let seconds = meters.fit_micros.load(Ordering::Relaxed) as f64 / 1e6;

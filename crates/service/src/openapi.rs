@@ -46,7 +46,7 @@ macro_rules! methods {
 }
 
 impl Call {
-    methods! { get GET; put PUT; post POST; patch PATCH; }
+    methods! { get GET; put PUT; post POST; patch PATCH; delete DELETE; }
 
     fn new(
         method: (&'static str, MethodFilter),

@@ -22,6 +22,16 @@ impl Live {
 
     /// Takes a reward. One that was taken already is accepted, and counts once.
     pub(crate) fn pay(&mut self, paid: &Paid, at: i64, find: Find<'_>, line: &Line) -> Result<(), Refused> {
+        let Some(record) = self.due(paid)? else { return Ok(()) };
+        let number = self.number(&record.decision_id);
+        let (body, instead) = (records::body(&record)?, self.instead(&record, find)?);
+        self.take(&record, instead)?;
+        self.note(line, Kind::Rewarded, at, number, body);
+        Ok(())
+    }
+
+    /// What a reward would be written down as; none where it was taken already.
+    pub(crate) fn due(&self, paid: &Paid) -> Result<Option<PaidRecord>, Refused> {
         let Paid { decision_id, reward, played, id } = paid.clone();
         let before = match (self.bandit.fate(&decision_id), self.waits.get(&decision_id)) {
             (Some(Fate::Learned(before)), _) => Some(before),
@@ -35,7 +45,7 @@ impl Live {
                 let message = format!("decision {decision_id:?} has had its time, and the sum is learned");
                 return Err(Refused::new(409, "expired", message));
             }
-            Some(before) if same(before, reward) => return Ok(()),
+            Some(before) if same(before, reward) => return Ok(None),
             Some(before) => {
                 let message =
                     format!("decision {decision_id:?} has had its reward already, which was {before}");
@@ -52,7 +62,7 @@ impl Live {
             if let (Some(wait), Some(id)) = (self.waits.get(&decision_id), &id)
                 && wait.parts.contains(id)
             {
-                return Ok(());
+                return Ok(None);
             }
             let taken = self.bandit.taken(&decision_id);
             if let (Some(played), Some(taken)) = (&played, taken)
@@ -62,12 +72,7 @@ impl Live {
                 return Err(Refused::invalid(message));
             }
         }
-        let number = self.number(&decision_id);
-        let record = PaidRecord { decision_id, reward, played, becomes, id };
-        let (body, instead) = (records::body(&record)?, self.instead(&record, find)?);
-        self.take(&record, instead)?;
-        self.note(line, Kind::Rewarded, at, number, body);
-        Ok(())
+        Ok(Some(PaidRecord { decision_id, reward, played, becomes, id }))
     }
 
     /// The event of a decision, with what was played instead of the choice, if that was another action.
@@ -168,18 +173,32 @@ impl Live {
     pub(crate) fn tend(&mut self, at: i64, line: &Line) -> Result<(), Refused> {
         while self.deadlines.front().is_some_and(|(deadline, _)| *deadline <= at) {
             let Some((_, decision_id)) = self.deadlines.pop_front() else { break };
-            if self.bandit.fate(&decision_id) != Some(Fate::Open) {
-                continue;
-            }
-            let sum = self.waits.get(&decision_id).and_then(|wait| wait.sum);
-            let reward = sum.or(self.spec.default_reward).filter(|_| self.mode != Mode::Frozen);
-            let number = self.number(&decision_id);
-            let over = TimedOutRecord { decision_id, reward };
+            let Some(over) = self.timed_out(decision_id) else { continue };
+            let number = self.number(&over.decision_id);
             let body = records::body(&over)?;
             self.end(&over)?;
             self.note(line, Kind::TimedOut, at, number, body);
         }
         Ok(())
+    }
+
+    /// The decisions for which time is over, at most so many.
+    pub(crate) fn over(&self, at: i64, most: usize) -> Vec<String> {
+        let due = self.deadlines.iter().take_while(|(deadline, _)| *deadline <= at);
+        due.filter(|(_, id)| self.bandit.fate(id) == Some(Fate::Open))
+            .take(most)
+            .map(|(_, id)| id.clone())
+            .collect()
+    }
+
+    /// What the end of a decision's time means, if it waits.
+    pub(crate) fn timed_out(&self, decision_id: String) -> Option<TimedOutRecord> {
+        if self.bandit.fate(&decision_id) != Some(Fate::Open) {
+            return None;
+        }
+        let sum = self.waits.get(&decision_id).and_then(|wait| wait.sum);
+        let reward = sum.or(self.spec.default_reward).filter(|_| self.mode != Mode::Frozen);
+        Some(TimedOutRecord { decision_id, reward })
     }
 
     /// Does what the record of a time that is over says.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::Extension;
 
 use crate::answers::{
-    BatchAnswer, Changed, Explained, Names, PaidAnswer, Past, Ranked, Renewed, Report, Restored, Shown,
-    Status,
+    BatchAnswer, Changed, Dropped, Explained, Names, PaidAnswer, Past, Ranked, Renewed, Report, Restored,
+    Shown, Status,
 };
 use crate::api::{Asked, Batch, Changes, Decided, Paids};
 use crate::http::{json_text, ready};
@@ -47,6 +47,11 @@ fn bandits(all: Calls) -> Calls {
             .takes::<Changes>()
             .gives::<Changed>(200, "changed"),
         calls::change,
+    )
+    .add(
+        &Call::delete("/v1/bandits/{name}", "dropBandit", "Drop it; its name is free again")
+            .gives::<Dropped>(200, "it is gone"),
+        calls::remove,
     )
 }
 

@@ -29,6 +29,11 @@ fn path(folder: &Path, key: i64) -> PathBuf {
     folder.join(format!("bandit-{key}.snapshot"))
 }
 
+/// Takes a snapshot away that is of no use any more.
+pub(crate) fn remove(folder: &Path, key: i64) {
+    let _ = std::fs::remove_file(path(folder, key));
+}
+
 /// The state that a bandit's fold starts from: its last snapshot, or what old records were forgotten for.
 pub(crate) fn start(folder: &Path, key: i64, journal: &dyn Journal) -> Result<Option<Vec<u8>>> {
     let kept = std::fs::read(path(folder, key)).ok();

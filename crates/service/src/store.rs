@@ -186,15 +186,28 @@ impl Journal for Store {
     }
 
     fn bandits(&self) -> Result<Vec<Made>> {
-        let mut query = self.connection.prepare_cached("SELECT key, name, spec FROM bandits ORDER BY key")?;
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT key, name, spec FROM bandits WHERE spec <> '' ORDER BY key")?;
         let made =
             query.query_map([], |row| Ok(Made { key: row.get(0)?, name: row.get(1)?, spec: row.get(2)? }))?;
         Ok(made.collect::<std::result::Result<_, _>>()?)
     }
 
-    fn create(&mut self, name: &str, spec: &str) -> Result<i64> {
-        self.connection.execute("INSERT INTO bandits (name, spec) VALUES (?1, ?2)", params![name, spec])?;
-        Ok(self.connection.last_insert_rowid())
+    fn create(&mut self, key: Option<i64>, name: &str, spec: &str) -> Result<i64> {
+        let insert = "INSERT INTO bandits (key, name, spec) VALUES (?1, ?2, ?3)
+             ON CONFLICT (key) DO UPDATE SET name = excluded.name, spec = excluded.spec";
+        self.connection.execute(insert, params![key, name, spec])?;
+        Ok(key.unwrap_or_else(|| self.connection.last_insert_rowid()))
+    }
+
+    fn remove(&mut self, bandit: i64) -> Result<()> {
+        // Its records stay until they are old, so its key must not be another one's.
+        let transaction = self.connection.transaction()?;
+        let gone = "UPDATE bandits SET name = 'dropped ' || key, spec = '' WHERE key = ?1";
+        transaction.execute(gone, [bandit])?;
+        transaction.execute("DELETE FROM base WHERE bandit = ?1", [bandit])?;
+        Ok(transaction.commit()?)
     }
 
     fn base(&self, bandit: i64) -> Result<Option<Vec<u8>>> {

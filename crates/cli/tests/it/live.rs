@@ -77,6 +77,10 @@ fn what_cannot_start_says_why_in_a_sentence() {
             "serve --log off --data e --listen 127.0.0.1:0 --bandit x=price+(".to_owned(),
             "truenorth: bandit `x`: ".to_owned(),
         ),
+        (
+            "serve --log off --data f --listen 127.0.0.1:0 --journal sqlite".to_owned(),
+            "truenorth: sqlite: a journal is `nats://HOST:PORT".to_owned(),
+        ),
         ("verify nowhere".to_owned(), "truenorth: nowhere".to_owned()),
     ] {
         let output = folder.run(&call);

@@ -82,6 +82,9 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
         client.call("POST", "/v1/bandits/news/rewards", &json!({"decision_id": "five", "reward": 1})).0,
         200
     );
+    assert_eq!(client.call("PUT", "/v1/bandits/gone", &json!({"dimension": 2})).0, 201);
+    assert_eq!(client.call("DELETE", "/v1/bandits/gone", &Value::Null), (200, json!({"dropped": true})));
+    assert_eq!(client.call("DELETE", "/v1/bandits/gone", &Value::Null).0, 404);
     // Two processes on one folder.
     let second =
         truenorth(&["serve", "--listen", "127.0.0.1:0", "--data", folder.path("data").to_str().unwrap()]);
@@ -155,7 +158,8 @@ fn what_is_refused_changes_nothing_and_is_said_in_one_sentence() {
         ("PUT", "/v1/bandits/x", "application/json", r#"{"model":"a","dimension":2}"#, 422, "one of"),
         ("PUT", "/v1/bandits/x", "application/json", r#"{"dimension":2,"policy":"magic"}"#, 422, "magic"),
         ("PUT", "/v1/bandits/x", "application/json", r#"{"summary":"!"}"#, 422, "base64"),
-        ("DELETE", "/v1/bandits/news", "application/json", "", 404, "no such call"),
+        ("DELETE", "/v1/bandits/other", "application/json", "", 404, "there is no bandit"),
+        ("DELETE", "/v1/bandits", "application/json", "", 404, "no such call"),
         ("GET", "/nothing", "", "", 404, "no such call"),
     ] {
         let (status, answer) = client.raw(method, path, kind, body.as_bytes()).unwrap();

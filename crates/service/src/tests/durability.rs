@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 
 use super::{Scratch, Served, asked, play, spec, with};
-use crate::engine::{Call, Engine};
+use crate::engine::{Answer, Call, Engine};
 use crate::journal::{Journal, Made, Record, Result, StoreError, Take};
 use crate::spec::Mode;
 use crate::store::{FILE, Store};
@@ -257,8 +257,11 @@ impl Journal for Failing {
     fn bandits(&self) -> Result<Vec<Made>> {
         self.0.bandits()
     }
-    fn create(&mut self, name: &str, spec: &str) -> Result<i64> {
-        self.0.create(name, spec)
+    fn create(&mut self, key: Option<i64>, name: &str, spec: &str) -> Result<i64> {
+        self.0.create(key, name, spec)
+    }
+    fn remove(&mut self, bandit: i64) -> Result<()> {
+        self.0.remove(bandit)
     }
     fn base(&self, bandit: i64) -> Result<Option<Vec<u8>>> {
         self.0.base(bandit)
@@ -285,7 +288,7 @@ fn a_write_that_fails_is_said_and_nothing_that_rests_on_it_is_served() {
     let folder = Scratch::new();
     let (data, fails) = (folder.path("data"), Arc::new(AtomicBool::new(false)));
     let journal = Failing(Store::open(&data).unwrap(), Arc::clone(&fails));
-    let served = Served::on(Engine::on(Box::new(journal), &data, None).unwrap());
+    let served = Served::on(Engine::on(Box::new(journal), &data, None, true).unwrap());
     served.make("news", spec());
     play(&served, "news", 0..30);
     served.settle("news");
@@ -338,4 +341,29 @@ fn many_bandits_share_one_journal_and_each_has_its_own_order() {
     }
     let served = Served::start(&data);
     assert!(names.iter().zip(&states).all(|(name, state)| served.state(name) == *state));
+}
+
+#[test]
+fn a_bandit_that_was_dropped_stays_so_and_another_one_may_have_its_name() {
+    let folder = Scratch::new();
+    let data = folder.path("data");
+    let served = Served::start(&data);
+    served.make("news", spec());
+    served.make("shop", spec());
+    play(&served, "news", 0..40);
+    play(&served, "shop", 0..40);
+    let kept = served.state("shop");
+    assert!(matches!(served.call("news", Call::Drop), Ok(Answer::Done)));
+    assert_eq!(served.call("news", Call::Drop).err().unwrap().status, 404);
+    drop(served);
+    let served = Served::start(&data);
+    assert_eq!(served.engine().names(), ["shop"]);
+    assert_eq!(served.state("shop"), kept);
+    // The new one knows nothing of the old one's records.
+    served.make("news", spec());
+    assert_eq!(served.counts("news").decisions, 0);
+    play(&served, "news", 0..3);
+    drop(served);
+    assert_eq!(Served::start(&data).counts("news").decisions, 3);
+    assert_eq!(verify(&data).unwrap().problems, Vec::<String>::new());
 }
