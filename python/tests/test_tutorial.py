@@ -18,9 +18,6 @@ NOTEBOOK = ROOT / "docs" / "tutorial.ipynb"
 EXECUTE = """
 import sys, nbclient, nbformat
 notebook = nbformat.read(sys.argv[1], as_version=4)
-for cell in notebook.cells:
-    if "client.renew()" in cell.source:
-        cell.metadata.tags = ["raises-exception"]
 nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
 nbformat.write(notebook, sys.argv[1])
 """
@@ -55,12 +52,7 @@ def test_the_notebook_runs(tmp_path):
     # Sunscreen is found out, the rival raises an alarm, and games are dropped in the new season.
     first, last = map(int, re.search(r"sunscreen among the first 100: (\d+) and among the last 100: (\d+)", said).groups())
     assert first > last + 5 and last < 10, said
-    failed = [output["evalue"] for cell in cells for output in cell.get("outputs", []) if output["output_type"] == "error"]
-    if failed:
-        # A known defect: with categories, what a season has learned can miss being positive definite by rounding.
-        assert len(failed) == 1 and "must be positive definite" in failed[0], failed
-    else:
-        before, after = map(int, re.search(r"games among the first 100: (\d+) and among the last 100: (\d+)", said).groups())
-        assert before > after + 5, said
+    before, after = map(int, re.search(r"games among the first 100: (\d+) and among the last 100: (\d+)", said).groups())
+    assert before > after + 5, said
     assert re.search(r"^The live world has moved on", said, re.MULTILINE), said
     assert took < 60, f"{took:.0f} s"

@@ -332,7 +332,9 @@ fn many_bandits_share_one_journal_and_each_has_its_own_order() {
         }
     });
     // A fit that comes back later would change what was seen.
-    names.iter().for_each(|name| served.settle(name));
+    for name in &names {
+        served.settle(name);
+    }
     let states: Vec<_> = names.iter().map(|name| served.state(name)).collect();
     drop(served);
     for name in &names {
