@@ -17,6 +17,8 @@ const ROW: f64 = 26.0;
 const BAR: f64 = 14.0;
 const NOTE: f64 = 15.0;
 const NUMBER_GAP: f64 = 8.0;
+/// Longer names are cut.
+const WIDEST_NAME: f64 = 250.0;
 const BAND_COLOR: Color = Color(0xCF_EA_DF);
 const AMBER: Color = Color(0xB7_79_00);
 
@@ -92,11 +94,14 @@ pub struct Interval {
 }
 
 impl RowsFigure {
+    /// Whether a name is shown as it is, and not cut at its end.
+    pub fn shows(name: &str) -> bool {
+        font::width(name, LABEL, Weight::Regular) <= WIDEST_NAME
+    }
+
     /// The figure as SVG, if its numbers are finite, sizes at least 0, shares from 0 to 1, and values between the
     /// ends of their intervals.
     pub fn svg(self) -> Result<String, Error> {
-        /// Longer names are cut.
-        const WIDEST_NAME: f64 = 250.0;
         /// Behind every second row.
         const STRIPE: Color = Color(0xF6_F7_F8);
         self.check()?;
