@@ -339,6 +339,15 @@ mod tests {
     }
 
     #[test]
+    fn names_that_fit_are_shown_whole_and_others_are_cut() {
+        for (name, fits) in [("0.7 f_windspeed + …", true), ("0.7 f_windspeed + 0.4 f_hcos2 + …", false)] {
+            let rows = vec![Row { name: name.into(), ..Row::default() }];
+            let svg = RowsFigure { rows, ..RowsFigure::default() }.svg().expect("valid");
+            assert_eq!((RowsFigure::shows(name), svg.contains(&format!(">{name}<"))), (fits, fits), "{svg}");
+        }
+    }
+
+    #[test]
     fn a_direction_names_the_number_it_refuses() {
         let refusal = |size, share| figure(size, share, 0.0).expect_err("refused").to_string();
         assert_eq!(refusal(-1.0, 0.5), "`size` 0 of `a` must be at least 0, but is -1");
