@@ -37,7 +37,8 @@ use crate::summary::{Encoded, Logs, events};
 /// decision_id : str
 ///     What the reward comes back with.
 /// mean, lcb, ucb : float
-///     Its estimated reward, and the interval around it.
+///     Its estimated reward without the `level` that all rewards have in common, and the interval around it: they compare
+///     actions; add `Bandit.policy.level` to forecast a reward.
 /// branch : str
 ///     What set the upper end: ``online``, ``pooled``, ``warm`` or ``offline``.
 #[pyclass(frozen, eq, get_all, module = "truenorth", skip_from_py_object)]

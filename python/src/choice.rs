@@ -17,7 +17,8 @@ use crate::rows::Compressed;
 /// action : int
 ///     Index of the chosen row of ``X``.
 /// mean, lcb, ucb : float
-///     Its estimated reward, and the interval around it.
+///     Its estimated reward without the `level` that all rewards have in common, and the interval around it: they compare
+///     actions; add `Policy.level` to forecast a reward.
 /// branch : str
 ///     Which branch set the upper end: ``online``, ``pooled``, ``warm`` or ``offline``.
 /// decision : Decision

@@ -47,7 +47,7 @@ const TOGETHER: usize = 16;
 /// noise, norm_bound : float, optional
 ///     Standard deviation of the rewards' noise and length of the coefficients; estimated unless given.
 /// ridge, delta, exploration_scale : float, optional
-///     Ridge, failure probability, and the factor on every radius.
+///     Ridge, failure probability (of intervals; as much again of a learned certificate), and the factor on every radius.
 /// schedule, layering, branches, pooling, width : str, optional
 ///     The switches; those of the preset unless given.
 /// certificate : Certificate, str or list of int, optional

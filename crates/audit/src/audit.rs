@@ -109,7 +109,7 @@ pub fn audit(
         let value = Value::new(&fit, contexts, &units, noise, options.horizon as f64);
         // D = stated²/d · I.
         let even: Vec<f64> =
-            (0..dimension).map(|j| (stated / units.raw(j)).powi(2) / dimension as f64).collect();
+            (0..dimension).map(|j| stated / units.raw(j) / (dimension as f64).sqrt()).collect();
         let found = is_tested
             .then(|| value.after(&(0..dimension).map(|j| columns.size(j, &scales)).collect::<Vec<_>>()));
         Worth {

@@ -106,7 +106,11 @@ fn measured(audit: &Audit, pilot: &PilotView, usable: Use, few: Option<Outcomes>
     } else {
         let between = audit.worth.interval.map(|[low, high]| format!(" ({} to {})", about(low), about(high)));
         let between = between.unwrap_or_default();
-        parts.push(format!("the logs are worth about {} live rounds{between}", about(audit.worth_rounds)));
+        parts.push(format!(
+            "the logs are worth about {} live rounds{between} to a policy that is told how far each feature has moved, \
+             and less to the default, which finds out as it plays",
+            about(audit.worth_rounds)
+        ));
     }
     parts.join("; ") + "."
 }
@@ -177,8 +181,8 @@ fn unmeasured(audit: &Audit, pilot: Option<&PilotView>) -> String {
         Some(pilot) => format!("the pilot's {} are too few to tell", many(pilot.rows, "row")),
     };
     format!(
-        "Unclear: {hint}; the logs' {} cover {}{least} and are worth about {} live rounds if nothing has drifted, but \
-         {} under a drift of {}.",
+        "Unclear: {hint}; the logs' {} cover {}{least} and are worth about {} live rounds to a policy that knows that \
+         nothing has drifted, but {} to one that has to expect a drift of {}.",
         many(audit.rows, "row"),
         many(audit.features.len() as u64, "feature"),
         about(audit.worth.unbiased),

@@ -22,11 +22,11 @@ pub struct Choice {
     pub index: usize,
     /// Probability with which it was chosen: 1 but for policies with a dice.
     pub probability: f64,
-    /// Its estimated reward, without what all rewards have in common.
+    /// Its estimated reward, without what all rewards have in common: [`Policy::level`](truenorth::Policy::level).
     pub mean: f64,
-    /// Lower end of its interval.
+    /// Lower end of the interval around `mean`.
     pub lcb: f64,
-    /// Upper end of its interval.
+    /// Upper end of the interval around `mean`.
     pub ucb: f64,
     /// What set that end: live data alone, or the logs as well.
     pub branch: Branch,

@@ -204,11 +204,11 @@ fn text(audit: &Audit) -> String {
     let worth = &audit.worth;
     let after = worth.after_pilot.zip(worth.interval).map(|(after, [low, high])| {
         let [after, low, high] = [after, low, high].map(table::number);
-        format!(", {after} ({low} to {high}) after the pilot")
+        format!(", {after} ({low} to {high}) with what the pilot found")
     });
     text += &wrapped(&format!(
-        "Worth in live rounds: {} if nothing has drifted, {} if coefficients have moved by {} in an unknown \
-         direction{}.",
+        "Worth in live rounds, to a policy that is told so: {} if nothing has drifted, {} if coefficients have moved by \
+         {} in an unknown direction{}.",
         table::number(worth.unbiased),
         table::number(worth.under_stated_drift),
         significant(worth.stated_drift),

@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// Length of the coefficients at most, in the units of the fields [default: estimated]
     #[arg(long, value_name = "S")]
     norm_bound: Option<f64>,
-    /// Probability that any interval ever fails [default: 0.01]
+    /// Probability that any interval ever fails, twice that with a learned certificate [default: 0.01]
     #[arg(long)]
     delta: Option<f64>,
     /// Rounds to come, for policies that need to know

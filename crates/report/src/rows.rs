@@ -17,6 +17,8 @@ const ROW: f64 = 26.0;
 const BAR: f64 = 14.0;
 const NOTE: f64 = 15.0;
 const NUMBER_GAP: f64 = 8.0;
+/// Longer names are cut.
+const WIDEST_NAME: f64 = 250.0;
 const BAND_COLOR: Color = Color(0xCF_EA_DF);
 const AMBER: Color = Color(0xB7_79_00);
 
@@ -92,11 +94,14 @@ pub struct Interval {
 }
 
 impl RowsFigure {
+    /// Whether a name is shown as it is, and not cut at its end.
+    pub fn shows(name: &str) -> bool {
+        font::width(name, LABEL, Weight::Regular) <= WIDEST_NAME
+    }
+
     /// The figure as SVG, if its numbers are finite, sizes at least 0, shares from 0 to 1, and values between the
     /// ends of their intervals.
     pub fn svg(self) -> Result<String, Error> {
-        /// Longer names are cut.
-        const WIDEST_NAME: f64 = 250.0;
         /// Behind every second row.
         const STRIPE: Color = Color(0xF6_F7_F8);
         self.check()?;
@@ -331,6 +336,16 @@ mod tests {
     fn only_a_positive_margin_is_a_band() {
         let bands = |margin| figure(10.0, 0.1, margin).expect("valid").matches("class=\"margin\"").count();
         assert_eq!([0.1, 0.0, f64::NAN, f64::INFINITY, -1.0].map(bands), [1, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn names_that_fit_are_shown_whole_and_others_are_cut() {
+        for (name, fits) in [("0.7 f_windspeed + …", true), ("0.7 f_windspeed + 0.4 f_hcos2 + …", false)]
+        {
+            let rows = vec![Row { name: name.into(), ..Row::default() }];
+            let svg = RowsFigure { rows, ..RowsFigure::default() }.svg().expect("valid");
+            assert_eq!((RowsFigure::shows(name), svg.contains(&format!(">{name}<"))), (fits, fits), "{svg}");
+        }
     }
 
     #[test]

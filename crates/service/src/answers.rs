@@ -276,8 +276,11 @@ pub(crate) struct Explained {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ExplainedAction {
     pub(crate) id: String,
+    /// Estimated reward without the `level` that all rewards have in common.
     pub(crate) mean: f64,
+    /// Lower end of the interval around `mean`.
     pub(crate) lcb: f64,
+    /// Upper end of it.
     pub(crate) ucb: f64,
     /// What actions are ranked by.
     pub(crate) index: f64,

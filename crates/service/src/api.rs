@@ -273,8 +273,11 @@ pub(crate) struct Decided {
     pub(crate) decision_id: String,
     pub(crate) action: String,
     pub(crate) action_index: usize,
+    /// Upper end of the interval around `mean`.
     pub(crate) ucb: f64,
+    /// Lower end of it.
     pub(crate) lcb: f64,
+    /// Estimated reward without the `level` that all rewards have in common: it compares actions, and forecasts no reward.
     pub(crate) mean: f64,
     pub(crate) branch: &'static str,
     pub(crate) propensity: f64,

@@ -28,7 +28,7 @@ pub(super) fn blocks(audit: &Audit) -> Result<Vec<Block>, Error> {
         ));
         let names = names(audit);
         let told = |weak: &Direction| {
-            let mix = direction(&weak.weights, &names, 4, 40);
+            let mix = direction(&weak.weights, &names, 4, |text| text.chars().count() <= 50);
             format!("{mix}: {} rows", amount(weak.finding.coverage))
         };
         blocks.push(Block::List(audit.directions.iter().rev().take(WEAKEST).map(told).collect()));

@@ -1,6 +1,6 @@
 //! Where the logs still hold: feature by feature, and direction by direction.
 
-use truenorth_report::{Block, Error, Interval, Row, Table, Tone};
+use truenorth_report::{Block, Error, Interval, Row, RowsFigure, Table, Tone};
 
 use super::words::{self, NONE, amount, change, number, percent, share, with_error};
 use super::{LARGEST, ROWS, names, paragraph};
@@ -79,7 +79,8 @@ impl Entry<'_> {
             Standing::Harmless => Tone::Mixed,
             _ => Tone::Good,
         };
-        Row { name: self.name.clone(), size: coverage, interval: drift, share: trust, tone }
+        let name = words::abridged(&self.name, RowsFigure::shows);
+        Row { name, size: coverage, interval: drift, share: trust, tone }
     }
 
     /// A stepwise test may see what a simultaneous interval does not exclude.
@@ -223,7 +224,7 @@ fn untested(audit: &Audit) -> Vec<Block> {
 /// Figure of the eigen-directions.
 pub(super) fn directions(audit: &Audit) -> Result<Vec<Block>, Error> {
     let names = names(audit);
-    let name = |weights: &[f64]| words::direction(weights, &names, 2, 30);
+    let name = |weights: &[f64]| words::direction(weights, &names, 2, RowsFigure::shows);
     let entries = sorted(audit.directions.iter().map(|found| (name(&found.weights), &found.finding)));
     let text = format!(
         "Features that move together in the logs are hard to tell apart, and their drifts with them. Along the \

@@ -56,19 +56,28 @@ pub(super) fn some_of(items: &[String], most: usize) -> String {
     format!("{} and {} more", items[..most].join(", "), items.len() - most)
 }
 
-/// A name of at most so many letters: of a longer one the beginning and the end, which tell it from others.
-fn abridged(name: &str, letters: usize) -> String {
+/// A name that fits: of one that does not, the beginning and the end, which tell it from others.
+pub(super) fn abridged(name: &str, fits: impl Fn(&str) -> bool) -> String {
     let all: Vec<char> = name.chars().collect();
-    if all.len() <= letters {
-        return name.to_owned();
+    let cut = |letters: usize| -> String {
+        let (start, end) = (&all[..letters / 2], &all[all.len() + 1 + letters / 2 - letters..]);
+        start.iter().chain(&['…']).chain(end).collect()
+    };
+    if fits(name) {
+        name.to_owned()
+    } else {
+        (2..all.len()).rev().map(cut).find(|cut| fits(cut)).unwrap_or_default()
     }
-    let (start, end) = (&all[..letters / 2], &all[all.len() + 1 + letters / 2 - letters..]);
-    start.iter().chain(&['…']).chain(end).collect()
 }
 
-/// A direction by its largest weights: 0.8 price − 0.5 season + …. Names stay whole: of terms that do not fit in so many
-/// letters the last ones go, and a name is abridged only where it does not fit by itself.
-pub(super) fn direction(weights: &[f64], names: &[&str], terms: usize, letters: usize) -> String {
+/// A direction by its largest weights: 0.8 price − 0.5 season + …. Names stay whole: of terms that do not fit the last ones
+/// go, and a name is abridged only where it does not fit by itself.
+pub(super) fn direction(
+    weights: &[f64],
+    names: &[&str],
+    terms: usize,
+    fits: impl Fn(&str) -> bool,
+) -> String {
     let mut order: Vec<usize> =
         (0..weights.len().min(names.len())).filter(|&i| weights[i].is_finite()).collect();
     order.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()));
@@ -79,8 +88,9 @@ pub(super) fn direction(weights: &[f64], names: &[&str], terms: usize, letters: 
     // A direction and its opposite are the same: the largest weight is positive.
     let sign = weights[order[0]].signum();
     let total: f64 = order.iter().map(|&i| weights[i] * weights[i]).sum();
-    let (mut text, mut told, mut used) = (String::new(), 0.0, 0);
-    for &i in order.iter().take(terms).filter(|&&i| weights[i].abs() >= 0.25 * largest) {
+    let (mut text, mut told) = (String::new(), 0.0);
+    let mut shown = String::new();
+    for (used, &i) in order.iter().take(terms).filter(|&&i| weights[i].abs() >= 0.25 * largest).enumerate() {
         let weight = sign * weights[i];
         let size = match format!("{:.1} ", weight.abs()).as_str() {
             "1.0 " => String::new(),
@@ -92,18 +102,18 @@ pub(super) fn direction(weights: &[f64], names: &[&str], terms: usize, letters: 
             (false, true) => " − ",
             (false, false) => " + ",
         };
-        let term = format!("{joint}{size}{}", abridged(names[i], letters));
-        if used > 0 && text.chars().count() + term.chars().count() > letters + 6 {
+        told += weights[i] * weights[i];
+        let more = if used + 1 < order.len() && told < 0.8 * total { " + …" } else { "" };
+        let with = |name: &str| format!("{text}{joint}{size}{name}{more}");
+        let name = if used == 0 { abridged(names[i], |name| fits(&with(name))) } else { names[i].to_owned() };
+        let longer = with(&name);
+        if used > 0 && !fits(&longer) {
             break;
         }
-        text += &term;
-        told += weights[i] * weights[i];
-        used += 1;
+        text = format!("{text}{joint}{size}{name}");
+        shown = longer;
     }
-    if used < order.len() && told < 0.8 * total {
-        text.push_str(" + …");
-    }
-    text
+    shown
 }
 
 #[cfg(test)]
@@ -120,15 +130,19 @@ mod tests {
     #[test]
     fn directions_are_named_by_their_largest_weights() {
         let names = ["f_hsin1", "f_hcos2", "f_temp"];
-        assert_eq!(direction(&[0.5, -0.8, 0.1], &names, 3, 20), "0.8 f_hcos2 − 0.5 f_hsin1");
-        assert_eq!(direction(&[0.0, 1.0, 0.0], &names, 3, 20), "f_hcos2");
-        assert_eq!(direction(&[0.6, 0.6, 0.5], &names, 2, 20), "0.6 f_hsin1 + 0.6 f_hcos2 + …");
-        assert_eq!(direction(&[0.0; 3], &names, 3, 20), "–");
-        assert_eq!(direction(&[0.05; 400], &vec!["x"; 400], 1, 20), "0.1 x + …");
+        let letters = |most: usize| move |text: &str| text.chars().count() <= most;
+        assert_eq!(direction(&[0.5, -0.8, 0.1], &names, 3, letters(30)), "0.8 f_hcos2 − 0.5 f_hsin1");
+        assert_eq!(direction(&[0.0, 1.0, 0.0], &names, 3, letters(30)), "f_hcos2");
+        assert_eq!(direction(&[0.6, 0.6, 0.5], &names, 2, letters(30)), "0.6 f_hsin1 + 0.6 f_hcos2 + …");
+        assert_eq!(direction(&[0.6, 0.6, 0.5], &names, 2, letters(28)), "0.6 f_hsin1 + …");
+        assert_eq!(direction(&[0.0; 3], &names, 3, letters(30)), "–");
+        assert_eq!(direction(&[0.05; 400], &vec!["x"; 400], 1, letters(30)), "0.1 x + …");
         // No name is cut while another one can go.
         let long = ["segment=student:item=news", "segment=student:item=sport", "x"];
-        assert_eq!(direction(&[0.7, 0.6, 0.1], &long, 2, 30), "0.7 segment=student:item=news + …");
-        assert_eq!(direction(&[0.0, 1.0, 0.0], &long, 2, 11), "segme…sport");
+        assert_eq!(direction(&[0.7, 0.6, 0.1], &long, 2, letters(40)), "0.7 segment=student:item=news + …");
+        assert_eq!(direction(&[0.0, 1.0, 0.0], &long, 2, letters(11)), "segme…sport");
+        assert_eq!(direction(&[0.7, 0.6, 0.1], &long, 2, letters(19)), "0.7 segme…=news + …");
+        assert_eq!(abridged("f_temp", letters(6)), "f_temp");
     }
 
     #[test]

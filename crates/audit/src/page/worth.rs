@@ -8,7 +8,8 @@ use crate::view::{Audit, Bounds};
 
 pub(super) fn blocks(audit: &Audit) -> Result<Vec<Block>, Error> {
     let counted = "Worth is counted in live rounds: how many of them at the start would spare a policy as much as the \
-                   logs do. Drift takes from it, because what has moved has to be learned again.";
+                   logs do, if it is told how far each feature has moved. Drift takes from it, because what has moved has to be \
+                   learned again. The default policy is not told and finds out as it plays: it gains less.";
     let file = "The certificate's file holds this as a matrix and a radius rho. Hand it to policies that are told a \
                 certificate, such as ellipsoidal-minucb. The policy truenorth needs none: it measures the drift while \
                 it plays.";

@@ -14,6 +14,8 @@ const D: usize = 6;
 const ACTIONS: usize = 4;
 const HORIZON: u64 = 2000;
 const LOGGED: usize = 3000;
+/// Audits of each kind and size, of which 181 are the middle 90 %.
+const AUDITS: usize = 201;
 /// Rounds of the head starts.
 const STARTS: [usize; 8] = [3, 10, 30, 100, 300, 1000, 3000, 9000];
 
@@ -178,8 +180,8 @@ fn the_grid_of_worths() {
         let [truth, ours] = [told, ours].map(|lost| equal(lost, &starts));
         let mut said: Vec<f64> = Vec::new();
         let mut covered = 0;
-        for seed in 0..41 {
-            let rng = &mut Rng::seed_from_u64(9000 + seed);
+        for seed in 0..AUDITS {
+            let rng = &mut Rng::seed_from_u64(9000 + seed as u64);
             let (logs, live) = world(rng, kind, size);
             let found = audited(&logs, rows(rng, pilot, &live, kind, false)).worth;
             let [low, high] = found.interval.unwrap();
@@ -187,9 +189,9 @@ fn the_grid_of_worths() {
             said.push(found.after_pilot.unwrap());
         }
         said.sort_by(f64::total_cmp);
-        let (low, middle, high) = (said[2], said[20], said[38]);
+        let (low, middle, high) = (said[AUDITS / 20], said[AUDITS / 2], said[AUDITS - 1 - AUDITS / 20]);
         println!(
-            "{kind:?} {size}: told {truth:.0}, truenorth {ours:.0}; audits say {middle:.0} ({:.2}), {low:.0} to {high:.0}; intervals hold it in {covered} of 41",
+            "{kind:?} {size}: told {truth:.0}, truenorth {ours:.0}; audits say {middle:.0} ({:.2}), {low:.0} to {high:.0}; intervals hold it in {covered} of {AUDITS}",
             middle / truth
         );
         worst = worst.max((middle / truth).max(truth / middle));
@@ -197,14 +199,34 @@ fn the_grid_of_worths() {
         held += covered;
     }
     println!(
-        "worst factor {worst:.2}; 37 of 41 repeats within {spread:.2} of the middle; {held} of 738 intervals"
+        "worst factor {worst:.2}; 90 % of repeats within {spread:.2} of the middle; {held} of {} intervals",
+        18 * AUDITS
     );
 }
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "many audits take a release build")]
+fn drifts_that_go_together_are_worth_what_they_are_in_play() {
+    // All six features moved by 0.5 the same way: the truth of the grid is 7.5 rounds, where each its own way is 6.
+    let said = |kind: Kind| {
+        let mut said: Vec<f64> = (0..21)
+            .map(|seed| {
+                let rng = &mut Rng::seed_from_u64(seed);
+                let (logs, live) = world(rng, kind, 0.5);
+                audited(&logs, rows(rng, 2000, &live, kind, false)).worth.after_pilot.unwrap()
+            })
+            .collect();
+        said.sort_by(f64::total_cmp);
+        said[10]
+    };
+    let (alike, apart) = (said(Kind::Shared), said(Kind::All));
+    assert!((7.5 / 1.6..=7.5 * 1.6).contains(&alike) && apart < 0.8 * alike, "{alike} {apart}");
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "many audits take a release build")]
 fn repeats_of_one_problem_agree_and_hold_its_worth() {
-    // Half of six features moved by 0.15: the truth of the grid is 325 rounds, see docs/audit.md.
+    // Half of six features moved by 0.15: the truth of the grid is 295 rounds, see docs/audit.md.
     let said = (0..21).map(|seed| {
         let rng = &mut Rng::seed_from_u64(seed);
         let (logs, live) = world(rng, Kind::Half, 0.15);
@@ -212,10 +234,10 @@ fn repeats_of_one_problem_agree_and_hold_its_worth() {
     });
     let (mut said, held): (Vec<f64>, Vec<bool>) = said
         .map(|worth| (worth.after_pilot.unwrap(), worth.interval.unwrap()))
-        .map(|(worth, [low, high])| (worth, low <= 325.0 && 325.0 <= high))
+        .map(|(worth, [low, high])| (worth, low <= 295.0 && 295.0 <= high))
         .unzip();
     said.sort_by(f64::total_cmp);
-    assert!((325.0 / 1.6..=325.0 * 1.6).contains(&said[10]), "{said:?}");
+    assert!((295.0 / 1.6..=295.0 * 1.6).contains(&said[10]), "{said:?}");
     assert!(said[1] > said[10] / 2.0 && said[19] < said[10] * 2.0, "{said:?}");
     assert!(held.iter().filter(|held| **held).count() >= 15, "{held:?}");
 }

@@ -245,3 +245,20 @@ fn answers_are_the_lines_of_the_command() {
     row.reward = Some(1.0);
     assert_eq!(json(&bandit.answer(&row).unwrap()).to_string(), r#"{"learned":true}"#);
 }
+
+#[test]
+fn a_mean_and_the_level_forecast_a_reward() {
+    // Rewards of 7, and 1 more for each unit of p; the features alone cannot tell the 7.
+    let mut bandit = bandit("p");
+    for n in 0..400 {
+        let choice = bandit.choose(&round()).unwrap();
+        let noise = if n % 2 == 0 { 0.1 } else { -0.1 };
+        bandit.learn(&choice.decision_id, 7.0 + [1.0, 0.5, 0.0][choice.index] + noise).unwrap();
+    }
+    let choice = bandit.choose(&round()).unwrap();
+    assert_eq!(choice.action, "x");
+    let level = bandit.policy().level();
+    assert!((choice.mean + level - 8.0).abs() < 0.1, "{} + {level}", choice.mean);
+    assert!((choice.mean - 8.0).abs() > 1.0, "{}", choice.mean);
+    assert!(choice.lcb + level < 8.0 && 8.0 < choice.ucb + level, "{choice:?}");
+}

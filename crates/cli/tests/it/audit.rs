@@ -78,7 +78,8 @@ fn text_tells_verdict_table_and_advice() {
     assert_snapshot!(scratch.prints("audit logs.tn --pilot live.csv"), @r"
     Use some of the logs: 1 of 3 features has drifted in 200 live rows of 50 rounds (z); x, y still
     hold; playing what they recommend would cost 0.293 ± 0.0566 of reward a round; the logs are
-    worth about 44 live rounds (20 to 78).
+    worth about 44 live rounds (19 to 84) to a policy that is told how far each feature has moved,
+    and less to the default, which finds out as it plays.
 
     feature  verdict    drift  std err        p  coverage  trust
     x        holds    -0.0128   0.0144   0.3756       399   87 %
@@ -86,8 +87,9 @@ fn text_tells_verdict_table_and_advice() {
     z        drifted    -1.03   0.0120  <0.0001       397  < 1 %
 
     400 rows, 3 features, effective dimension 3.0, noise 0.0826, length of the coefficients 1.23
-    Worth in live rounds: 400 if nothing has drifted, 0.471 if coefficients have moved by 0.369 in
-    an unknown direction, 43.6 (20.3 to 78.3) after the pilot.
+    Worth in live rounds, to a policy that is told so: 400 if nothing has drifted, 0.471 if
+    coefficients have moved by 0.369 in an unknown direction, 43.7 (19.0 to 83.9) with what the
+    pilot found.
 
     * Let z be learned anew: the default policy does so by itself, feature by feature, and needs no
       option.
@@ -102,8 +104,8 @@ fn text_tells_verdict_table_and_advice() {
     ");
     assert_snapshot!(scratch.prints("audit logs.tn"), @r"
     Unclear: nothing live has tested them; the logs' 400 rows cover 3 features (least of all y, as
-    397 rows would) and are worth about 400 live rounds if nothing has drifted, but 0.5 under a
-    drift of 0.369.
+    397 rows would) and are worth about 400 live rounds to a policy that knows that nothing has
+    drifted, but 0.5 to one that has to expect a drift of 0.369.
 
     feature  coverage
     x             399
@@ -111,8 +113,8 @@ fn text_tells_verdict_table_and_advice() {
     z             397
 
     400 rows, 3 features, effective dimension 3.0, noise 0.0826, length of the coefficients 1.23
-    Worth in live rounds: 400 if nothing has drifted, 0.457 if coefficients have moved by 0.369 in
-    an unknown direction.
+    Worth in live rounds, to a policy that is told so: 400 if nothing has drifted, 0.457 if
+    coefficients have moved by 0.369 in an unknown direction.
 
     * Bring a pilot, a little live data: what has drifted cannot be seen in the logs.
 
