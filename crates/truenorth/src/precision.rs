@@ -158,16 +158,17 @@ impl Precision {
     /// Absorbs several observations, one after the other, as [`update`](Self::update) does, but in one pass over memory. There are
     /// no maps.
     pub(crate) fn update_many(&mut self, rows: &[(&[f64], f64)], carried: &mut Vec<Carried>) {
-        let mut growth = Vec::new();
+        if rows.is_empty() {
+            return;
+        }
         kernel::run(&mut AbsorbMany {
             factor: &mut self.factor,
             estimate: &mut self.whitened_estimate,
             rows,
             carried,
-            growth: &mut growth,
         });
-        for growth in growth {
-            self.growth *= growth;
+        for carried in &carried[..rows.len()] {
+            self.growth *= carried.growth;
             self.settle();
         }
     }
