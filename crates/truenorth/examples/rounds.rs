@@ -5,11 +5,13 @@
 //! valgrind --tool=callgrind target/release/examples/rounds ellipsoidal-minucb 20000
 //! cargo run --release -p truenorth --example rounds -- truenorth 3000 200 5 beside
 //! cargo run --release -p truenorth --example rounds -- lin-ucb 3000 500 5 together
+//! cargo run --release -p truenorth --example rounds -- truenorth 3000 500 5 apart
 //! ```
 //!
 //! Name, rounds, features, actions; `beside` runs fits on another thread, takes what they find 64 rewards later, plays all of
 //! it nine times, and tells the median and the slowest round's decision, by the least time of each round: machines interrupt any decision now and
-//! then, but not the same one nine times; `together` learns 64 rewards at a time. Contexts are drawn before the clock starts; at most a thousand rounds of them are used again and
+//! then, but not the same one nine times; `together` learns 64 rewards at a time; `apart` plays all of it nine times as well, and tells rounds with
+//! a fit, which take ten times as long as the median or longer, and the others apart. Contexts are drawn before the clock starts; at most a thousand rounds of them are used again and
 //! again. Fits of an adaptive certificate count as part of the round in which they happen.
 
 use std::thread::JoinHandle;
@@ -59,11 +61,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         settings = settings.certificate(Certificate::from_budgets(&budgets)?);
     }
     let last = std::env::args().nth(5).unwrap_or_default();
-    let (beside, together) = (last == "beside", last == "together");
+    let (beside, together, apart) = (last == "beside", last == "together", last == "apart");
     let settings = settings.fits_beside(beside);
     let mut least = vec![Duration::MAX; rounds];
     let mut each = 0.0;
-    for _ in 0..if beside { PLAYS } else { 1 } {
+    for _ in 0..if beside || apart { PLAYS } else { 1 } {
         let mut policy = settings.clone().build()?;
         let mut running: Option<(usize, JoinHandle<_>)> = None;
         let mut late = Vec::with_capacity(TOGETHER);
@@ -71,9 +73,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let start = Instant::now();
         for (round, (features, noise)) in stream.enumerate() {
             let actions = Actions::new(features, dimension)?;
-            let began = beside.then(Instant::now);
+            let began = (beside || apart).then(Instant::now);
             let choice = policy.choose(actions)?;
-            if let Some(began) = began {
+            if let Some(began) = began.filter(|_| beside) {
                 least[round] = least[round].min(began.elapsed());
                 if let Some((_, fit)) = running.take_if(|(since, _)| *since + TOGETHER == round) {
                     policy.finish_fit(fit.join().map_err(|_| "a fit panicked")?)?;
@@ -95,12 +97,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             } else {
                 policy.learn(observation)?;
             }
+            if let Some(began) = began.filter(|_| apart) {
+                least[round] = least[round].min(began.elapsed());
+            }
         }
         policy.learn_many(&late)?;
         each = start.elapsed().as_secs_f64() * 1e9 / rounds.max(1) as f64;
     }
     println!("{name}, {dimension} features, {actions} actions: {each:.0} ns a round, over {rounds} rounds");
-    if beside {
+    if apart {
+        let mut sorted = least.clone();
+        sorted.sort_unstable();
+        let middle = sorted[rounds / 2];
+        let (fits, others): (Vec<_>, Vec<_>) = least.into_iter().partition(|each| *each >= 10 * middle);
+        let mean = |rounds: &[Duration]| rounds.iter().sum::<Duration>().div_f64(rounds.len() as f64);
+        println!(
+            "the least of each round: {:.2?} in the mean, {:.2?} without fits; fits: {fits:.2?}",
+            mean(&sorted),
+            mean(&others)
+        );
+    } else if beside {
         // The first rounds touch memory that nothing has touched before.
         let most = |from: usize| least[from.min(rounds)..].iter().max().copied().unwrap_or_default();
         let (most, later) = (most(0), most(2));

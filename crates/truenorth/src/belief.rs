@@ -108,7 +108,7 @@ pub(crate) struct Gaussian {
     pub(crate) growth: f64,
 }
 
-/// A covariance, or its root L, lower triangular, where that is at hand: the covariance is LᵀL.
+/// A covariance, or its root U, upper triangular, where that is at hand: the covariance is UUᵀ.
 pub(crate) enum Shape {
     Covariance(Matrix),
     Root(Matrix),
@@ -319,7 +319,7 @@ impl Belief {
         if data.count > 0.0 && self.heaviest.is_none() && self.told.noise.is_none() {
             self.variance = self.evidence.variance;
         }
-        let factor = dense::cholesky("the offline precision", &self.precision(&data))?;
+        let factor = dense::cholesky("the offline precision", &self.precision(data.gram.clone()))?;
         let estimate = dense::solve_from_factor(&factor, &(&data.moment / self.evidence.variance));
         Ok(Logs {
             log_det: dense::log_det_from_factor(&factor),
@@ -330,10 +330,11 @@ impl Belief {
         })
     }
 
-    /// G, from the logs without their level.
-    fn precision(&self, logs: &Leveled) -> Matrix {
-        let (Evidence { variance, scale }, side) = (self.evidence, logs.moment.len());
-        &logs.gram / variance + Matrix::identity(side, side) / scale
+    /// G, from the Gram matrix of the logs without their level.
+    fn precision(&self, mut gram: Matrix) -> Matrix {
+        let Evidence { variance, scale } = self.evidence;
+        gram *= variance.recip();
+        ridged(gram, scale)
     }
 
     /// Noise and scale as they are told, and as they were found where they are not.
@@ -359,9 +360,9 @@ impl Belief {
         let width = (LEVEL * logs.spread).powi(2);
         let ratio = if width > 0.0 { self.variance / width } else { 0.0 };
         let live = Leveled::new(data, &self.units, logs.level, ratio);
-        let (gram, moment) = (&live.gram / self.variance, &live.moment / self.variance);
-        let precision = self.precision(&Leveled::new(logged, &self.units, 0.0, 0.0));
-        let likelihood = DriftLikelihood::new((&precision, &logs.estimate), (&gram, &moment), live.count)?;
+        let (gram, moment) = (&live.gram * self.variance.recip(), &live.moment / self.variance);
+        let precision = self.precision(Leveled::new(logged, &self.units, 0.0, 0.0).gram);
+        let likelihood = DriftLikelihood::new((precision, &logs.estimate), (&gram, &moment), live.count)?;
         let unit = scale.sqrt();
         let columns = Dictionary::new(&logs.estimate, unit);
         // Drawn anew, a coefficient is N(0, scale): its drift has the mean -θ_off.
@@ -390,8 +391,9 @@ impl Belief {
         self.news = News::new(&self.units, scale, said);
         let units = self.units.vector();
         let (mut covariance, raw) = (belief.covariance, belief.mean.component_div(&units));
-        for (j, mut column) in covariance.column_iter_mut().enumerate() {
-            column.iter_mut().zip(&units).for_each(|(entry, unit)| *entry = *entry / unit / units[j]);
+        let narrow = units.map(f64::recip);
+        for (mut column, factor) in covariance.column_iter_mut().zip(&narrow) {
+            column.iter_mut().zip(&narrow).for_each(|(entry, narrow)| *entry *= narrow * factor);
         }
         let belief = Gaussian { mean: raw, shape: Shape::Covariance(covariance), growth: 0.0 };
         let alone = alone.raw(&units, 1.0);
@@ -414,14 +416,14 @@ impl Belief {
         // θ_* = θ_pool + RΔ.
         let informed = &likelihood.pooled + likelihood.gain.times(&columns.combine(&drifted.mean));
         let spread = columns.spread(&drifted.spread.matrix(drifted.mean.len()));
-        let mut covariance = likelihood.gain.both_sides(spread);
         let (void, holds) = (self.void, 1.0 - self.void);
         let apart = &informed - &alone.mean;
-        let alone_covariance = dense::square_of_lower(&alone.root);
-        let (pooled, alone_entries) = (likelihood.covariance.as_slice(), alone_covariance.as_slice());
-        for ((entry, pooled), alone) in covariance.as_mut_slice().iter_mut().zip(pooled).zip(alone_entries) {
-            *entry = (pooled + *entry) * holds + alone * void;
+        let mut covariance = Matrix::zeros(apart.len(), apart.len());
+        likelihood.gain.add_both_sides(&spread, holds, &mut covariance);
+        for (root, share) in [(&likelihood.root, holds), (&alone.root, void)] {
+            dense::add_symmetric(&mut covariance, share, (root, true), (root, true));
         }
+        dense::mirror_up(&mut covariance);
         covariance.ger(holds * void, &apart, &apart, 1.0);
         Mixture { mean: informed * holds + &alone.mean * void, covariance }
     }
@@ -531,10 +533,17 @@ struct Mixture {
     covariance: Matrix,
 }
 
+/// A precision with that of N(0, scale I).
+fn ridged(mut precision: Matrix, scale: f64) -> Matrix {
+    let side = precision.nrows();
+    precision.as_mut_slice().iter_mut().step_by(side + 1).for_each(|entry| *entry += scale.recip());
+    precision
+}
+
 /// Live data alone: θ_* ~ N(0, scale I) before the first reward.
 struct Alone {
     mean: Vector,
-    /// L, lower triangular: the covariance is LᵀL.
+    /// U, upper triangular: the covariance is UUᵀ.
     root: Matrix,
     /// Growth of the precision's log det since the first reward.
     growth: f64,
@@ -545,20 +554,19 @@ struct Alone {
 impl Alone {
     fn new(scale: f64, gram: &Matrix, moment: &Vector) -> Result<Self> {
         let dimension = moment.len();
-        let precision = gram + Matrix::identity(dimension, dimension) / scale;
-        let factor = dense::cholesky("the live precision", &precision)?;
+        let (factor, root) = dense::roots("the live precision", ridged(gram.clone(), scale))?;
         let mean = dense::solve_from_factor(&factor, moment);
         let growth = dense::log_det_from_factor(&factor) + dimension as f64 * scale.ln();
         let log_evidence = 0.5 * (moment.dot(&mean) - growth);
-        Ok(Self { mean, root: dense::invert_lower(&factor), growth, log_evidence })
+        Ok(Self { mean, root, growth, log_evidence })
     }
 
     /// In the users' units, with variances that are so many times wider.
     fn raw(self, units: &Vector, wider: f64) -> Gaussian {
         let Self { mean, mut root, growth, .. } = self;
-        let factor = wider.sqrt();
-        for (mut column, unit) in root.column_iter_mut().zip(units) {
-            column.iter_mut().for_each(|entry| *entry = *entry * factor / unit);
+        let narrow = units.map(|unit| wider.sqrt() / unit);
+        for mut column in root.column_iter_mut() {
+            column.iter_mut().zip(&narrow).for_each(|(entry, narrow)| *entry *= narrow);
         }
         Gaussian { mean: mean.component_div(units), shape: Shape::Root(root), growth }
     }

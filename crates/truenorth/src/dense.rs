@@ -1,46 +1,78 @@
 //! Dense O(d³) steps, taken at construction and at epoch starts, never inside a round.
 
-use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
+use std::cell::RefCell;
+
+use nalgebra::{DMatrix, DMatrixView, DVector};
 
 use crate::band;
 use crate::check;
 use crate::error::Result;
-use crate::kernel::{self, FactoriseSmall, InvertSmall, SMALL, Small, Tridiagonalise};
+use crate::kernel::{
+    self, AddProducts, Eliminate, FactoriseSmall, InvertSmall, Packed, SMALL, Small, Tall, Tridiagonalise,
+};
 
 /// A dense matrix of the API.
 pub(crate) type Matrix = DMatrix<f64>;
 /// A dense vector of the API.
 pub(crate) type Vector = DVector<f64>;
 
-/// Rows up to which products of blocks gain nothing from half of them being 0.
-const WORTH: usize = 64;
 /// Rows up to which nalgebra's own loops are as fast as those over whole columns of a block.
 const TINY: usize = 16;
+/// Columns that are eliminated together.
+const TOGETHER: usize = 64;
 
 /// Lower Cholesky factor C with CCᵀ = `matrix`, or the eigenvalue that stands in the way.
 pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
-    let mut factor = matrix.clone();
-    if factorise(factor.as_view_mut()) {
-        factor.fill_upper_triangle(0.0, 1);
-        return Ok(factor);
+    eliminated(what, matrix.clone(), &mut [])
+}
+
+/// Lower Cholesky factor C of a symmetric matrix, and `C⁻ᵀ`, upper triangular: the inverse is its square, `C⁻ᵀC⁻¹`.
+pub(crate) fn roots(what: &'static str, matrix: Matrix) -> Result<(Matrix, Matrix)> {
+    let mut root = identity(matrix.nrows());
+    let factor = eliminated(what, matrix, &mut [Beside { rows: &mut root, upper: true }])?;
+    Ok((factor, root))
+}
+
+/// Ones on the diagonal.
+pub(crate) fn identity(side: usize) -> Matrix {
+    let mut matrix = Matrix::zeros(side, side);
+    matrix.as_mut_slice().iter_mut().step_by(side + 1).for_each(|entry| *entry = 1.0);
+    matrix
+}
+
+/// Rows of a matrix beside the one that is factorised, which become `BC⁻ᵀ`.
+pub(crate) struct Beside<'a> {
+    pub(crate) rows: &'a mut Matrix,
+    /// Whether they are the identity, and so stay 0 below their diagonal.
+    pub(crate) upper: bool,
+}
+
+/// Lower Cholesky factor C of a symmetric matrix; other rows B become `BC⁻ᵀ`.
+pub(crate) fn eliminated(
+    what: &'static str,
+    mut matrix: Matrix,
+    beside: &mut [Beside<'_>],
+) -> Result<Matrix> {
+    let diagonal = matrix.diagonal();
+    if factorise(&mut matrix, beside) {
+        matrix.fill_upper_triangle(0.0, 1);
+        return Ok(matrix);
     }
+    matrix.fill_lower_triangle_with_upper_triangle();
+    matrix.set_diagonal(&diagonal);
     Err(check::indefinite(what, matrix.symmetric_eigenvalues().min()))
 }
 
-/// Replaces the lower half of a symmetric matrix by its Cholesky factor; tells whether it has one.
-///
-/// ```text
-/// A = PPᵀ,   QPᵀ = B,   RRᵀ = C - QQᵀ       for  ( A  Bᵀ )
-///                                                ( B  C  )
-/// ```
-fn factorise(mut matrix: DMatrixViewMut<'_, f64>) -> bool {
+/// Replaces the lower half of a symmetric matrix by its Cholesky factor, and rows beside it; tells whether it has one.
+fn factorise(matrix: &mut Matrix, beside: &mut [Beside<'_>]) -> bool {
     let side = matrix.nrows();
-    if side <= TINY {
-        let Some(factor) = matrix.clone_owned().cholesky() else { return false };
-        matrix.copy_from(&factor.unpack_dirty());
-        return true;
+    if side > SMALL {
+        return with_room(|room| eliminate(matrix, beside, false, room));
     }
-    if side <= SMALL {
+    if side <= TINY {
+        let Some(factor) = matrix.clone().cholesky() else { return false };
+        matrix.copy_from(&factor.unpack_dirty());
+    } else {
         let mut columns = small(matrix.as_view());
         if !kernel::run(&mut FactoriseSmall { side, columns: &mut columns }) {
             return false;
@@ -48,18 +80,132 @@ fn factorise(mut matrix: DMatrixViewMut<'_, f64>) -> bool {
         for (mut to, from) in matrix.column_iter_mut().zip(&columns) {
             to.copy_from_slice(&from[..side]);
         }
-        return true;
     }
-    let half = (side / 2).next_multiple_of(8);
-    if !factorise(matrix.view_mut((0, 0), (half, half))) {
-        return false;
+    if !beside.is_empty() {
+        let inverse = inverse_of_small(matrix.as_view()).transpose();
+        for Beside { rows, upper } in beside {
+            **rows = if *upper { inverse.clone() } else { &**rows * &inverse };
+        }
     }
-    let mut below = matrix.view((half, 0), (side - half, half)).transpose();
-    solve_lower(matrix.view((0, 0), (half, half)), below.as_view_mut());
-    let below = below.transpose();
-    subtract_square(below.as_view(), matrix.view_mut((half, half), (side - half, side - half)));
-    matrix.view_mut((half, 0), (side - half, half)).copy_from(&below);
-    factorise(matrix.view_mut((half, half), (side - half, side - half)))
+    true
+}
+
+/// The same by some columns at a time:
+///
+/// ```text
+/// ( A  Bᵀ )              ( P    )
+/// ( B  C  ),  A = PPᵀ,   ( Q  R ),   QPᵀ = B,   RRᵀ = C - QQᵀ
+/// ```
+///
+/// Where the factor is known, only the rows beside it change.
+fn eliminate(matrix: &mut Matrix, beside: &mut [Beside<'_>], known: bool, room: &mut Packed) -> bool {
+    let (side, across) = matrix.shape();
+    for j in (0..side).step_by(TOGETHER) {
+        let columns = TOGETHER.min(side - j);
+        let (before, after) = matrix.as_mut_slice().split_at_mut(j * across);
+        let numbers = before.get(j..).unwrap_or_default();
+        let right = Tall { numbers, across, rows: columns, upper: false };
+        if j > 0 && !known {
+            let (left, to) = (Tall { rows: side - j, ..right }, &mut after[j..]);
+            let (terms, factor, half) = (j, -1.0, true);
+            kernel::run(&mut AddProducts { left, right, terms, factor, to, across, half, room });
+        }
+        let mut others = Vec::with_capacity(beside.len());
+        for Beside { rows: matrix, upper } in &mut *beside {
+            let across = matrix.nrows();
+            let (before, to) = matrix.as_mut_slice().split_at_mut(j * across);
+            if j > 0 {
+                let rows = if *upper { j } else { across };
+                let left = Tall { numbers: before, across, rows, upper: *upper };
+                let (terms, factor, half) = (j, -1.0, false);
+                kernel::run(&mut AddProducts { left, right, terms, factor, to, across, half, room });
+            }
+            others.push((to, across, if *upper { j + columns } else { across }));
+        }
+        let (matrix, rows, others) = (&mut after[j..], side - j, &mut *others);
+        if !kernel::run(&mut Eliminate { matrix, across, rows, columns, known, others, room }) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Does something with room that a thread keeps: fresh memory takes longer than many a product.
+fn with_room<T>(act: impl FnOnce(&mut Packed) -> T) -> T {
+    thread_local! {
+        static ROOM: RefCell<Packed> = RefCell::default();
+    }
+    ROOM.with_borrow_mut(act)
+}
+
+/// All rows of a matrix.
+fn tall(matrix: &Matrix, upper: bool) -> Tall<'_> {
+    Tall { numbers: matrix.as_slice(), across: matrix.nrows(), rows: matrix.nrows(), upper }
+}
+
+/// `left rightᵀ`; each may be known to be 0 below its diagonal.
+pub(crate) fn product_transposed(left: (&Matrix, bool), right: (&Matrix, bool)) -> Matrix {
+    if left.0.nrows().max(left.0.ncols()) <= SMALL {
+        return left.0 * right.0.transpose();
+    }
+    let mut product = Matrix::zeros(left.0.nrows(), right.0.nrows());
+    add_product(&mut product, 1.0, left, right, false);
+    product
+}
+
+/// Adds it, times a factor, to a matrix; perhaps nothing but the lower half.
+fn add_product(to: &mut Matrix, factor: f64, left: (&Matrix, bool), right: (&Matrix, bool), half: bool) {
+    let (across, terms) = (to.nrows(), left.0.ncols());
+    let (left, right, to) = (tall(left.0, left.1), tall(right.0, right.1), to.as_mut_slice());
+    with_room(|room| {
+        kernel::run(&mut AddProducts { left, right, terms, factor, to, across, half, room });
+    });
+}
+
+/// Adds `factor · left rightᵀ`, which is known to be symmetric, to the lower half of a symmetric matrix.
+pub(crate) fn add_symmetric(to: &mut Matrix, factor: f64, left: (&Matrix, bool), right: (&Matrix, bool)) {
+    if to.nrows() <= SMALL {
+        to.gemm(factor, left.0, &right.0.transpose(), 1.0);
+        return;
+    }
+    add_product(to, factor, left, right, true);
+}
+
+/// `left rightᵀ`, which is known to be symmetric: half of it is computed.
+pub(crate) fn symmetric_product(left: (&Matrix, bool), right: (&Matrix, bool)) -> Matrix {
+    let mut product = Matrix::zeros(left.0.nrows(), right.0.nrows());
+    add_symmetric(&mut product, 1.0, left, right);
+    mirror_up(&mut product);
+    product
+}
+
+/// Rows and columns that are mirrored together.
+const MIRRORED: usize = 16;
+
+/// Copies what is above the diagonal to its place below.
+pub(crate) fn mirror(matrix: &mut Matrix) {
+    mirrored(matrix, |i, j, side| (j * side + i, i * side + j));
+}
+
+/// Copies what is below the diagonal to its place above.
+pub(crate) fn mirror_up(matrix: &mut Matrix) {
+    mirrored(matrix, |i, j, side| (i * side + j, j * side + i));
+}
+
+/// Copies between an entry of row i and column j, which is less, and its mirror image: to where, and from where.
+fn mirrored(matrix: &mut Matrix, places: impl Fn(usize, usize, usize) -> (usize, usize)) {
+    let side = matrix.nrows();
+    let numbers = matrix.as_mut_slice();
+    for left in (0..side).step_by(MIRRORED) {
+        for top in (left..side).step_by(MIRRORED) {
+            for i in top..(top + MIRRORED).min(side) {
+                for j in left..(left + MIRRORED).min(i) {
+                    let (to, from) = places(i, j, side);
+                    numbers[to] = numbers[from];
+                }
+            }
+        }
+    }
 }
 
 /// A block as the smallest loops want it.
@@ -83,112 +229,6 @@ fn inverse_of_small(factor: DMatrixView<'_, f64>) -> Matrix {
     let mut rows = [[0.0; SMALL]; SMALL];
     kernel::run(&mut InvertSmall { side, columns: &columns, rows: &mut rows });
     Matrix::from_fn(side, side, |i, j| rows[i][j])
-}
-
-/// Takes the lower half of QQᵀ away.
-fn subtract_square(q: DMatrixView<'_, f64>, mut from: DMatrixViewMut<'_, f64>) {
-    let side = q.nrows();
-    if side <= WORTH {
-        from.gemm(-1.0, &q, &q.transpose(), 1.0);
-        return;
-    }
-    let half = (side / 2).next_multiple_of(8);
-    let (above, below) = (q.rows(0, half), q.rows(half, side - half));
-    subtract_square(above, from.view_mut((0, 0), (half, half)));
-    from.view_mut((half, 0), (side - half, half)).gemm(-1.0, &below, &above.transpose(), 1.0);
-    subtract_square(below, from.view_mut((half, half), (side - half, side - half)));
-}
-
-/// Replaces `right` by C⁻¹ `right`; what is above the diagonal of C is not looked at.
-fn solve_lower(factor: DMatrixView<'_, f64>, mut right: DMatrixViewMut<'_, f64>) {
-    let side = factor.nrows();
-    if side <= SMALL {
-        let before = right.clone_owned();
-        right.gemm(1.0, &inverse_of_small(factor), &before, 0.0);
-        return;
-    }
-    let half = (side / 2).next_multiple_of(8);
-    let (mut above, mut below) = right.rows_range_pair_mut(..half, half..);
-    solve_lower(factor.view((0, 0), (half, half)), above.as_view_mut());
-    below.gemm(-1.0, &factor.view((half, 0), (side - half, half)), &above, 1.0);
-    solve_lower(factor.view((half, half), (side - half, side - half)), below.as_view_mut());
-}
-
-/// `T right` of a lower triangular T with zeros above its diagonal.
-pub(crate) fn lower_product(lower: &Matrix, right: &Matrix) -> Matrix {
-    let mut product = Matrix::zeros(right.nrows(), right.ncols());
-    add_lower_product(lower.as_view(), right.as_view(), product.as_view_mut());
-    product
-}
-
-fn add_lower_product(
-    lower: DMatrixView<'_, f64>,
-    right: DMatrixView<'_, f64>,
-    mut to: DMatrixViewMut<'_, f64>,
-) {
-    let side = lower.nrows();
-    if side <= WORTH {
-        to.gemm(1.0, &lower, &right, 1.0);
-        return;
-    }
-    let half = (side / 2).next_multiple_of(8);
-    let (above, below) = (right.rows(0, half), right.rows(half, side - half));
-    add_lower_product(lower.view((0, 0), (half, half)), above, to.rows_mut(0, half));
-    to.rows_mut(half, side - half).gemm(1.0, &lower.view((half, 0), (side - half, half)), &above, 1.0);
-    let last = lower.view((half, half), (side - half, side - half));
-    add_lower_product(last, below, to.rows_mut(half, side - half));
-}
-
-/// `T right` of an upper triangular T with zeros below its diagonal.
-pub(crate) fn upper_product(upper: &Matrix, right: &Matrix) -> Matrix {
-    let mut product = Matrix::zeros(right.nrows(), right.ncols());
-    add_upper_product(upper.as_view(), right.as_view(), product.as_view_mut());
-    product
-}
-
-fn add_upper_product(
-    upper: DMatrixView<'_, f64>,
-    right: DMatrixView<'_, f64>,
-    mut to: DMatrixViewMut<'_, f64>,
-) {
-    let side = upper.nrows();
-    if side <= WORTH {
-        to.gemm(1.0, &upper, &right, 1.0);
-        return;
-    }
-    let half = (side / 2).next_multiple_of(8);
-    let (above, below) = (right.rows(0, half), right.rows(half, side - half));
-    add_upper_product(upper.view((0, 0), (half, half)), above, to.rows_mut(0, half));
-    to.rows_mut(0, half).gemm(1.0, &upper.view((0, half), (half, side - half)), &below, 1.0);
-    let last = upper.view((half, half), (side - half, side - half));
-    add_upper_product(last, below, to.rows_mut(half, side - half));
-}
-
-/// `left right`, which is known to be symmetric: half of it is computed.
-pub(crate) fn symmetric_product(left: &Matrix, right: &Matrix) -> Matrix {
-    let mut product = Matrix::zeros(left.nrows(), right.ncols());
-    add_symmetric_product(left.as_view(), right.as_view(), product.as_view_mut());
-    product.fill_upper_triangle_with_lower_triangle();
-    product
-}
-
-/// Adds its lower half.
-fn add_symmetric_product(
-    left: DMatrixView<'_, f64>,
-    right: DMatrixView<'_, f64>,
-    mut to: DMatrixViewMut<'_, f64>,
-) {
-    let side = left.nrows();
-    if side <= WORTH {
-        to.gemm(1.0, &left, &right, 1.0);
-        return;
-    }
-    let half = (side / 2).next_multiple_of(8);
-    let rest = side - half;
-    add_symmetric_product(left.rows(0, half), right.columns(0, half), to.view_mut((0, 0), (half, half)));
-    to.view_mut((half, 0), (rest, half)).gemm(1.0, &left.rows(half, rest), &right.columns(0, half), 1.0);
-    let last = to.view_mut((half, half), (rest, rest));
-    add_symmetric_product(left.rows(half, rest), right.columns(half, rest), last);
 }
 
 /// Rows from which on three diagonals are found in two stages, because half the matrix does not stay in a core's cache.
@@ -262,28 +302,17 @@ impl Tridiagonal {
 
 /// C⁻¹ of a lower triangular `factor` with a positive diagonal.
 pub(crate) fn invert_lower(factor: &Matrix) -> Matrix {
-    let mut inverse = factor.clone();
-    invert(inverse.as_view_mut());
-    inverse
+    if factor.nrows() <= SMALL {
+        return inverse_of_small(factor.as_view());
+    }
+    transposed_inverse(factor).transpose()
 }
 
-/// ```text
-/// ( A    )⁻¹    ( A⁻¹             )
-/// ( B  C )   =  ( -C⁻¹BA⁻¹   C⁻¹  )
-/// ```
-fn invert(mut factor: DMatrixViewMut<'_, f64>) {
-    let side = factor.nrows();
-    if side <= SMALL {
-        let inverse = inverse_of_small(factor.as_view());
-        factor.copy_from(&inverse);
-        return;
-    }
-    let half = (side / 2).next_multiple_of(8);
-    invert(factor.view_mut((0, 0), (half, half)));
-    let mut below = factor.view((half, 0), (side - half, half)) * factor.view((0, 0), (half, half));
-    solve_lower(factor.view((half, half), (side - half, side - half)), below.as_view_mut());
-    factor.view_mut((half, 0), (side - half, half)).copy_from(&-below);
-    invert(factor.view_mut((half, half), (side - half, side - half)));
+/// C⁻ᵀ of more rows than are small.
+fn transposed_inverse(factor: &Matrix) -> Matrix {
+    let (mut factor, mut root) = (factor.clone(), identity(factor.nrows()));
+    with_room(|room| eliminate(&mut factor, &mut [Beside { rows: &mut root, upper: true }], true, room));
+    root
 }
 
 /// `leftᵀ right`.
@@ -293,40 +322,20 @@ pub(crate) fn transposed_product(left: &Matrix, right: &Matrix) -> Matrix {
 
 /// RᵀR of a lower triangular R.
 pub(crate) fn square_of_lower(root: &Matrix) -> Matrix {
-    let side = root.nrows();
-    if side <= SMALL {
-        return root.transpose() * root;
+    let transposed = root.transpose();
+    if root.nrows() <= SMALL {
+        return transposed * root;
     }
-    let mut square = Matrix::zeros(side, side);
-    add_square_of_lower(root.as_view(), square.as_view_mut());
-    square.fill_upper_triangle_with_lower_triangle();
-    square
-}
-
-/// Adds its lower half.
-///
-/// ```text
-/// ( A    )ᵀ( A    )     ( AᵀA + BᵀB   .   )
-/// ( B  C ) ( B  C )  =  (    CᵀB     CᵀC  )
-/// ```
-fn add_square_of_lower(root: DMatrixView<'_, f64>, mut square: DMatrixViewMut<'_, f64>) {
-    let side = root.nrows();
-    if side <= SMALL {
-        square += root.transpose() * root;
-        return;
-    }
-    let half = (side / 2).next_multiple_of(8);
-    let (below, last) =
-        (root.view((half, 0), (side - half, half)), root.view((half, half), (side - half, side - half)));
-    add_square_of_lower(root.view((0, 0), (half, half)), square.view_mut((0, 0), (half, half)));
-    square.view_mut((0, 0), (half, half)).gemm(1.0, &below.transpose(), &below, 1.0);
-    square.view_mut((half, 0), (side - half, half)).gemm(1.0, &last.transpose(), &below, 1.0);
-    add_square_of_lower(last, square.view_mut((half, half), (side - half, side - half)));
+    symmetric_product((&transposed, true), (&transposed, true))
 }
 
 /// (CCᵀ)⁻¹ from the lower Cholesky factor C.
 pub(crate) fn inverse_from_factor(factor: &Matrix) -> Matrix {
-    square_of_lower(&invert_lower(factor))
+    if factor.nrows() <= SMALL {
+        return square_of_lower(&invert_lower(factor));
+    }
+    let root = transposed_inverse(factor);
+    symmetric_product((&root, true), (&root, true))
 }
 
 /// Diagonal of (CCᵀ)⁻¹ from the lower Cholesky factor C.
@@ -350,6 +359,35 @@ pub(crate) fn solve_from_factor(factor: &Matrix, right: &Vector) -> Vector {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elimination_and_products_are_those_of_plain_loops_whatever_the_side() {
+        for side in [1, 5, 17, 32, 33, 40, 63, 64, 65, 97, 130, 200] {
+            let number = |i: usize, j: usize| ((i * 7919 + j * 104_729 + i * j) % 1009) as f64 / 1009.0 - 0.5;
+            let [a, b] = [3, side].map(|rows| Matrix::from_fn(rows, side, number));
+            let matrix = &b * b.transpose() + Matrix::identity(side, side);
+            let close = |a: &Matrix, b: &Matrix| (a - b).amax() < 1e-10 * (1.0 + b.amax());
+            let (mut root, mut rows) = (identity(side), a.clone());
+            let beside = [(&mut root, true), (&mut rows, false)];
+            let mut beside = beside.map(|(rows, upper)| Beside { rows, upper });
+            let factor = eliminated("a matrix", matrix.clone(), &mut beside).unwrap();
+            assert!(close(&(&factor * factor.transpose()), &matrix), "{side}");
+            assert!(close(&(root.transpose() * &factor), &identity(side)), "{side}");
+            assert!(close(&(&rows * factor.transpose()), &a), "{side}");
+            assert!(close(&invert_lower(&factor), &root.transpose()), "{side}");
+            assert!(
+                close(&product_transposed((&root, true), (&a, false)), &(&root * a.transpose())),
+                "{side}"
+            );
+            let square = &root * root.transpose();
+            assert!(close(&symmetric_product((&root, true), (&root, true)), &square), "{side}");
+            assert!(close(&inverse_from_factor(&factor), &square), "{side}");
+            assert!(close(&square_of_lower(&factor), &(factor.transpose() * &factor)), "{side}");
+            let error =
+                cholesky("a matrix", &(&matrix - identity(side) * (2.0 * matrix.trace()))).unwrap_err();
+            assert!(error.is_singular(), "{side}");
+        }
+    }
 
     #[test]
     fn three_diagonals_give_the_regressions_of_the_matrix_itself() {

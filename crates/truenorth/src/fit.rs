@@ -6,6 +6,7 @@ use crate::belief::Belief;
 use crate::check;
 use crate::error::Result;
 use crate::given::Given;
+use crate::later::Later;
 use crate::policy::{Family, Policy};
 use crate::posterior::{Known, Posterior};
 use crate::round::Row;
@@ -157,7 +158,7 @@ impl Policy {
         policy.known.become_like(known);
         match (&mut policy.alone, alone) {
             (Some(current), Some(alone)) => current.become_like(alone),
-            (current, alone) => *current = alone,
+            (current, alone) => *current = alone.map(Later::from),
         }
         let rows: Vec<_> = since.iter().map(|learned| (learned.row(), learned.reward)).collect();
         policy.follow(&rows, self.given.level, &mut self.board);
@@ -176,7 +177,7 @@ impl Posterior {
         let [level, alone] = self.levels(level);
         self.known.update_many(rows, level, board);
         if let Some(known) = &mut self.alone {
-            known.update_many(rows, alone, board);
+            known.learn_many(rows, alone, board);
         }
     }
 }

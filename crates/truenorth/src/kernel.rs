@@ -7,6 +7,7 @@
 #![expect(clippy::inline_always, reason = "only what is inlined uses the instructions that were found")]
 #![expect(clippy::needless_range_loop, reason = "rows and panels are indices of several arrays, unrolled")]
 
+mod eliminate;
 mod forms;
 mod panels;
 mod parts;
@@ -20,6 +21,7 @@ use std::sync::LazyLock;
 
 use pulp::{Arch, WithSimd};
 
+pub(crate) use eliminate::{AddProducts, Eliminate, Packed, Tall};
 pub(crate) use forms::{Branches, Measured, Sampled, Scores};
 pub(crate) use panels::Panels;
 pub(crate) use parts::{Outer, Product, Rows, Shrink};
@@ -156,6 +158,54 @@ mod tests {
                 );
                 assert_eq!(absorbed(four, dimension), absorbed(eight, dimension), "{dimension}");
             }
+        }
+    }
+
+    /// Factor, inverse of its transpose and other rows times that, and products of these, of a matrix of this side.
+    fn eliminated(arch: Arch, side: usize, rows: usize) -> [Vec<f64>; 4] {
+        let mut matrix = numbers(side * side, 5);
+        for i in 0..side {
+            matrix[i * side + i] += side as f64;
+        }
+        let (mut root, mut others) = (vec![0.0; side * side], numbers(rows * side, 7));
+        for i in 0..side {
+            root[i * side + i] = 1.0;
+        }
+        let mut room = Packed::default();
+        assert!(arch.dispatch(&mut Eliminate {
+            matrix: &mut matrix,
+            across: side,
+            rows: side,
+            columns: side,
+            known: false,
+            others: &mut [(&mut root, side, side), (&mut others, rows, rows)],
+            room: &mut room,
+        }));
+        let upper = Tall { numbers: &root, across: side, rows: side, upper: true };
+        let mut product = numbers(side * side, 11);
+        arch.dispatch(&mut AddProducts {
+            left: upper,
+            right: upper,
+            terms: side,
+            factor: 0.7,
+            to: &mut product,
+            across: side,
+            half: true,
+            room: &mut room,
+        });
+        [matrix, root, others, product]
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn fits_agree_to_the_last_bit_whatever_the_width() {
+        let (Some(four), Some(eight)) = (pulp::x86::V3::try_new(), pulp::x86::V4::try_new()) else {
+            eprintln!("skipped: this processor does not have both");
+            return;
+        };
+        for (side, rows) in [(1, 1), (7, 3), (8, 25), (9, 24), (31, 32), (50, 49), (64, 7)] {
+            let [four, eight] = [Arch::V3(four), Arch::V4(eight)].map(|arch| eliminated(arch, side, rows));
+            assert_eq!(four, eight, "{side} {rows}");
         }
     }
 

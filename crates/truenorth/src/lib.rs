@@ -60,6 +60,7 @@ pub mod frame;
 mod given;
 mod grow;
 mod kernel;
+mod later;
 mod learned;
 mod offline;
 mod parted;

@@ -117,7 +117,7 @@ impl Family {
         match self {
             Self::Confidence(policy) => policy.layers.iter().map(Layer::view).collect(),
             Self::Posterior(Posterior { data, known, alone, .. }) => {
-                one(data, [known.whole(), alone.as_ref().and_then(Known::whole)])
+                one(data, [known.whole(), alone.as_ref().and_then(|alone| alone.so_far().whole())])
             }
             Self::Offline(Favourite { data, logs }) => one(data, [Some(logs), None]),
             Self::Arms(Arms { data }) => one(data, [None; 2]),
@@ -273,13 +273,16 @@ impl Policy {
         observations.iter().try_for_each(|&observation| self.learn(observation))
     }
 
-    /// Where fits run beside decisions, asks for one that so many rewards make due: a decision would have to copy for it.
+    /// Spares the next decision what can be done before it: to take in rewards that live data alone has not learned yet, and,
+    /// where fits run beside decisions, to copy what one that is due needs.
     fn ask(&mut self) {
-        if let Family::Posterior(policy) = &mut self.family
-            && self.given.settings.fits_beside
-        {
+        if let Family::Posterior(policy) = &mut self.family {
             let (counts, before) = (&self.counts, &self.before);
-            policy.ask_if_due(&self.given, counts.rounds - before.rounds, counts.rewards - before.rewards);
+            let rounds = counts.rounds - before.rounds;
+            policy.catch_up(&self.given, (rounds + 1, counts.rounds + 1));
+            if self.given.settings.fits_beside {
+                policy.ask_if_due(&self.given, rounds, counts.rewards - before.rewards);
+            }
         }
     }
 

@@ -11,6 +11,8 @@
 //! | told | σ² (σ² G_off⁻¹ + ρ² M⁻¹)⁻¹ and θ_off |
 //! | adaptive | the mixture of the [`belief`](crate::belief), fitted anew now and then |
 
+use std::borrow::Cow;
+
 use rand::RngExt as _;
 
 use crate::belief::{Belief, Budget, Gaussian, Neglect, PRICED, is_recheck};
@@ -23,6 +25,7 @@ use crate::explain::PlayRule;
 use crate::explore::{self, Dice};
 use crate::fit::{Asked, Waiting};
 use crate::given::Given;
+use crate::later::Later;
 use crate::parted::Parted;
 use crate::precision::Precision;
 use crate::round::{Row, Toll};
@@ -50,7 +53,7 @@ pub(crate) struct Posterior {
     /// What is acted on.
     pub(crate) known: Known,
     /// Live data alone, where the belief rests on logs as well.
-    pub(crate) alone: Option<Known>,
+    pub(crate) alone: Option<Later>,
     /// What is learned about the logs, or about noise and scale.
     pub(crate) belief: Option<Belief>,
     /// The round of the last fit.
@@ -143,6 +146,22 @@ impl Known {
     }
 }
 
+/// What live data alone is asked for in a round.
+struct Asks {
+    probe: bool,
+    /// A probe or a recheck.
+    recheck: bool,
+    priced: bool,
+    /// Rounds that one of them is priced for.
+    weight: u64,
+}
+
+impl Asks {
+    fn any(&self) -> bool {
+        self.recheck || self.priced
+    }
+}
+
 /// What live data alone says of a round.
 struct Priced {
     /// The action with the largest upper end.
@@ -160,7 +179,7 @@ impl Posterior {
         let data = data(dimension)?;
         let known = Self::assembled(given, prior, &data)?;
         let logs = given.logs().weight() > 0.0;
-        let alone = (prior == Prior::Adaptive && logs).then(|| known.clone());
+        let alone = (prior == Prior::Adaptive && logs).then(|| Later::from(known.clone()));
         let mut policy =
             Self { prior, data, known, alone, belief, fitted: 0, overdrawn: false, waiting: None };
         policy.fit(given, 0, 0)?;
@@ -194,7 +213,8 @@ impl Posterior {
                 fresh.whole().cloned()
             }
         };
-        for known in [&mut self.known].into_iter().chain(&mut self.alone) {
+        let alone = self.alone.iter_mut().map(Later::caught_up);
+        for known in [&mut self.known].into_iter().chain(alone) {
             match known {
                 Known::Whole(precision) => fresh.iter().for_each(|fresh| precision.grow(fresh)),
                 Known::Parted(parted) => {
@@ -220,6 +240,7 @@ impl Posterior {
     pub(crate) fn see(&mut self, turn: Turn<'_>) -> Result<()> {
         let Turn { given, actions, round, rewards, .. } = turn;
         let look = |belief: &mut Belief| belief.is_due((round, rewards), actions, given.logs());
+        self.catch_up(given, (round, turn.dice));
         if !(self.belief.as_mut().is_some_and(look) || self.has_faded(turn)) {
             return Ok(());
         }
@@ -238,7 +259,33 @@ impl Posterior {
         let due = |belief: &Belief| {
             belief.is_looking(turn.round, turn.actions) || belief.is_due_after(turn.rewards) && !asked
         };
-        self.belief.as_ref().is_some_and(due) || self.has_faded(turn) && !asked
+        let behind = self.is_behind(turn.given, (turn.round, turn.dice));
+        behind || self.belief.as_ref().is_some_and(due) || self.has_faded(turn) && !asked
+    }
+
+    /// Whether a round asks for live data alone, which has not learned all rewards yet; the round is counted in its season and in all.
+    #[inline]
+    fn is_behind(&self, given: &Given, (round, dice): (u64, u64)) -> bool {
+        let asks = || self.asks(round, &mut explore::generator(given.settings.seed, dice));
+        self.alone.as_ref().is_some_and(Later::is_behind) && asks().any()
+    }
+
+    /// Lets live data alone learn all rewards, if this round asks for it.
+    #[inline]
+    pub(crate) fn catch_up(&mut self, given: &Given, round: (u64, u64)) {
+        if self.is_behind(given, round)
+            && let Some(alone) = &mut self.alone
+        {
+            alone.catch_up();
+        }
+    }
+
+    /// What a round that takes the largest index asks for live data alone.
+    fn asks(&self, round: u64, dice: &mut Dice) -> Asks {
+        let probe = self.alone.is_some() && self.belief.as_ref().is_some_and(Belief::is_probe);
+        let recheck = self.alone.is_some() && (probe || is_recheck(round));
+        let weight = if self.overdrawn { 1 } else { PRICED };
+        Asks { probe, recheck, weight, priced: dice.random_range(0..weight) == 0 }
     }
 
     #[inline]
@@ -301,10 +348,7 @@ impl Posterior {
     /// The largest index of the belief, or what live data alone is asked for: a probe, a recheck, a round beyond the
     /// budget.
     fn choose_believed(&self, turn: Turn<'_>, dice: &mut Dice, board: &mut Scoreboard) -> Played {
-        let probe = self.alone.is_some() && self.belief.as_ref().is_some_and(Belief::is_probe);
-        let recheck = self.alone.is_some() && (probe || is_recheck(turn.round));
-        let weight = if self.overdrawn { 1 } else { PRICED };
-        let priced = dice.random_range(0..weight) == 0;
+        let Asks { probe, recheck, priced, weight } = self.asks(turn.round, dice);
         self.score(turn, recheck || priced, board);
         let position = board.largest_index().unwrap_or(0);
         let asked = if recheck { self.live_favourite(turn, probe, board) } else { None };
@@ -360,7 +404,7 @@ impl Posterior {
         let [level, alone] = self.levels(level);
         self.known.update(features, reward - level, board);
         if let Some(known) = &mut self.alone {
-            known.update(features, reward - alone, board);
+            known.learn(features, reward - alone, board);
         }
     }
 
@@ -414,7 +458,7 @@ impl Posterior {
         let neglect = Neglect { rounds: turn.rounds_per_feature(), norm, scale };
         let count = board.candidates.len();
         let radius = Radius { norm, ..Radius::default() };
-        let scores = board.aside(turn.actions, self.alone.as_ref()?, radius);
+        let scores = board.aside(turn.actions, &self.alone.as_ref()?.known(), radius);
         let mut favourite: Option<(usize, f64, f64)> = None;
         for action in 0..count {
             let (mean, radius) = (scores.mean[action], scores.statistical[action]);
@@ -430,14 +474,14 @@ impl Posterior {
     /// [`Budget`].
     fn price(&self, turn: Turn<'_>, position: usize, board: &mut Scoreboard) -> Priced {
         let Turn { given, actions, round, .. } = turn;
-        let live = self.alone.as_ref().unwrap_or(&self.known);
+        let live = self.alone.as_ref().map_or(Cow::Borrowed(&self.known), Later::known);
         let settings = &given.settings;
         let noise = self.noise(given);
         let budget = Budget::new(live.log_det_growth(), settings.delta, settings.dimension, round);
         let count = board.candidates.len();
         let radius = Radius { norm: budget.radius * noise, ..Radius::default() };
         let mut possible = std::mem::take(&mut board.possible);
-        let scores = board.aside(actions, live, radius);
+        let scores = board.aside(actions, &live, radius);
         let upper = |k: usize| scores.mean[k] + scores.statistical[k];
         let lower = |k: usize| scores.mean[k] - scores.statistical[k];
         let (mut safe, mut best) = (0, f64::NEG_INFINITY);
@@ -459,7 +503,8 @@ impl Posterior {
         self.waiting = None;
         self.fade(given, round);
         let Some(belief) = &mut self.belief else { return Ok(()) };
-        (self.known, self.alone) = Self::fitted(belief, given, &self.data, rewards)?;
+        let (known, alone) = Self::fitted(belief, given, &self.data, rewards)?;
+        (self.known, self.alone) = (known, alone.map(Later::from));
         Ok(())
     }
 
@@ -531,7 +576,7 @@ impl Posterior {
             && self.data.dimension() == dimension
             && self.known.fits(&fresh.known, dimension)
             && self.alone.is_some() == fresh.alone.is_some()
-            && self.alone.iter().all(|alone| alone.fits(&fresh.known, dimension))
+            && self.alone.iter().all(|alone| alone.so_far().fits(&fresh.known, dimension))
             && self.data.blocks().is_some() == fresh.data.blocks().is_some()
             && self
                 .waiting

@@ -81,17 +81,19 @@ impl Precision {
     pub(crate) fn from_belief(belief: &Gaussian, variance: f64) -> Result<Self> {
         let scale = variance.sqrt().recip();
         let (factor, whitened) = match &belief.shape {
+            // L is its transpose.
             Shape::Root(root) => {
-                let factor = root * scale;
-                let mut whitened = belief.mean.clone();
-                factor.tr_solve_lower_triangular_mut(&mut whitened);
-                (Triangle::from_matrix(&factor), whitened)
+                let mut whitened = &belief.mean / scale;
+                root.solve_upper_triangular_mut(&mut whitened);
+                (Triangle::from_upper(root, scale), whitened)
             }
             // L is lower triangular with LᵀL = V⁻¹; the Cholesky factor of V⁻¹ turned by 180° is Lᵀ, turned.
             Shape::Covariance(covariance) => {
-                let (side, entries) = (covariance.nrows(), covariance.as_slice().iter().rev());
-                let turned = Matrix::from_iterator(side, side, entries.map(|entry| entry / variance));
-                let factor = dense::cholesky("the covariance of the belief", &turned)?;
+                let (side, factor) = (covariance.nrows(), variance.recip());
+                let mut turned = Matrix::zeros(side, side);
+                let entries = turned.as_mut_slice().iter_mut().zip(covariance.as_slice().iter().rev());
+                entries.for_each(|(to, entry)| *to = entry * factor);
+                let factor = dense::eliminated("the covariance of the belief", turned, &mut [])?;
                 let mut whitened = Vector::from_iterator(side, belief.mean.iter().rev().copied());
                 factor.solve_lower_triangular_mut(&mut whitened);
                 let (last, whitened) =
@@ -156,16 +158,17 @@ impl Precision {
     /// Absorbs several observations, one after the other, as [`update`](Self::update) does, but in one pass over memory. There are
     /// no maps.
     pub(crate) fn update_many(&mut self, rows: &[(&[f64], f64)], carried: &mut Vec<Carried>) {
-        let mut growth = Vec::new();
+        if rows.is_empty() {
+            return;
+        }
         kernel::run(&mut AbsorbMany {
             factor: &mut self.factor,
             estimate: &mut self.whitened_estimate,
             rows,
             carried,
-            growth: &mut growth,
         });
-        for growth in growth {
-            self.growth *= growth;
+        for carried in &carried[..rows.len()] {
+            self.growth *= carried.growth;
             self.settle();
         }
     }

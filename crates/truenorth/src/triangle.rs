@@ -10,6 +10,9 @@
 //! dimension is the owner's business.
 
 use nalgebra::DMatrix;
+
+use crate::dense::mirror;
+
 /// Rows and columns of a block.
 pub(crate) const SIDE: usize = 8;
 
@@ -142,7 +145,29 @@ impl Triangle {
 
     /// The square matrix with the mirror image above the diagonal.
     pub(crate) fn to_symmetric(&self) -> DMatrix<f64> {
-        DMatrix::from_fn(self.dimension, self.dimension, |i, j| self.get(i.max(j), i.min(j)))
+        let mut matrix = DMatrix::zeros(self.dimension, self.dimension);
+        // A row is the column above the diagonal.
+        for i in 0..self.dimension {
+            let blocks = &self.blocks[Self::place(i, 0)..];
+            let mut column = matrix.column_mut(i);
+            for (to, Block(rows)) in column.as_mut_slice()[..=i].chunks_mut(SIDE).zip(blocks) {
+                to.copy_from_slice(&rows[i % SIDE][..to.len()]);
+            }
+        }
+        mirror(&mut matrix);
+        matrix
+    }
+
+    /// The mirror image of an upper triangle, times a factor.
+    pub(crate) fn from_upper(upper: &DMatrix<f64>, factor: f64) -> Self {
+        let mut triangle = Self::zeros(upper.nrows());
+        for i in 0..triangle.dimension {
+            let blocks = &mut triangle.blocks[Self::place(i, 0)..];
+            for (from, Block(rows)) in upper.column(i).as_slice()[..=i].chunks(SIDE).zip(blocks) {
+                rows[i % SIDE].iter_mut().zip(from).for_each(|(to, from)| *to = from * factor);
+            }
+        }
+        triangle
     }
 }
 

@@ -12,7 +12,7 @@
 //! A may be singular; no ridge is needed.
 
 use super::span;
-use crate::dense::{self, Matrix, Vector};
+use crate::dense::{self, Beside, Matrix, Vector};
 use crate::error::Result;
 
 /// Columns from which on it matters whether there are fewer rows.
@@ -53,24 +53,31 @@ impl Gain {
         }
     }
 
-    /// `RSRᵀ` of a symmetric S.
-    pub(crate) fn both_sides(&self, s: Matrix) -> Matrix {
+    /// Adds `factor · RSRᵀ` of a symmetric S to the lower half of a matrix.
+    pub(crate) fn add_both_sides(&self, s: &Matrix, factor: f64, to: &mut Matrix) {
         match self {
-            Self::Whole(gain) => dense::symmetric_product(&(gain * s), &gain.transpose()),
+            Self::Whole(gain) => {
+                let product = dense::product_transposed((gain, false), (s, false));
+                dense::add_symmetric(to, factor, (&product, false), (gain, false));
+            }
             Self::Less { e, z } => {
                 // S - EX' - XE' with X = SZ - ½ EZ'SZ.
-                let product = &s * z;
+                let product = dense::product_transposed((s, false), (&z.transpose(), false));
                 let x = &product - e * (dense::transposed_product(z, &product) * 0.5);
                 let [left, right] = [[e, &x], [&x, e]].map(|[first, second]| {
                     let mut beside = first.clone().resize_horizontally(2 * first.ncols(), 0.0);
                     beside.columns_mut(first.ncols(), first.ncols()).copy_from(second);
                     beside
                 });
-                s - dense::symmetric_product(&left, &right.transpose())
+                to.zip_apply(s, |to, entry| *to += factor * entry);
+                dense::add_symmetric(to, -factor, (&left, false), (&right, false));
             }
         }
     }
 }
+
+/// C, C⁻ᵀ, Q and R.
+type Parts = (Matrix, Matrix, (Information, Gain));
 
 /// See the module's head.
 #[derive(Debug)]
@@ -81,8 +88,8 @@ pub(crate) struct DriftLikelihood {
     pub(crate) shift: Vector,
     /// θ_pool: the estimate if there were no drift.
     pub(crate) pooled: Vector,
-    /// (A + G)⁻¹.
-    pub(crate) covariance: Matrix,
+    /// U, upper triangular: (A + G)⁻¹ is UUᵀ.
+    pub(crate) root: Matrix,
     /// log det(A + G).
     pub(crate) log_det: f64,
     /// R.
@@ -92,51 +99,61 @@ pub(crate) struct DriftLikelihood {
 impl DriftLikelihood {
     /// From the logs' precision G and estimate, and live A and b of so many rows. O(d³).
     pub(crate) fn new(
-        (logs, estimate): (&Matrix, &Vector),
+        (logs, estimate): (Matrix, &Vector),
         (gram, moment): (&Matrix, &Vector),
         rows: f64,
     ) -> Result<Self> {
-        let factor = dense::cholesky("the pooled precision", &(gram + logs))?;
-        let inverse = dense::invert_lower(&factor);
-        let (information, gain) =
-            Self::of_few(&inverse, gram, rows).unwrap_or_else(|| Self::of_many(&inverse, logs, gram));
+        let precision = gram + &logs;
+        let (factor, root, (information, gain)) = match Self::of_few(&precision, gram, rows)? {
+            Some(found) => found,
+            None => Self::of_many(precision, logs, gram)?,
+        };
         let surprise = moment - gram * estimate;
         Ok(Self {
             information,
             shift: gain.transposed_times(&surprise),
             pooled: estimate + dense::solve_from_factor(&factor, &surprise),
-            covariance: dense::square_of_lower(&inverse),
+            root,
             log_det: dense::log_det_from_factor(&factor),
             gain,
         })
     }
 
-    /// Q and R, from C⁻¹ with A + G = CCᵀ. A(A+G)⁻¹G as (C⁻¹A)ᵀ(C⁻¹G): nothing cancels.
-    fn of_many(inverse: &Matrix, logs: &Matrix, gram: &Matrix) -> (Information, Gain) {
-        let whitened_logs = dense::lower_product(inverse, logs);
-        let whitened_live = dense::lower_product(inverse, gram);
-        let gain = dense::upper_product(&inverse.transpose(), &whitened_logs);
-        let q = dense::symmetric_product(&whitened_live.transpose(), &whitened_logs);
-        (Information::Whole(q), Gain::Whole(gain))
+    /// C with A + G = CCᵀ, C⁻ᵀ, Q and R. A(A+G)⁻¹G as (AC⁻ᵀ)(GC⁻ᵀ)ᵀ: nothing cancels.
+    fn of_many(precision: Matrix, mut logged: Matrix, gram: &Matrix) -> Result<Parts> {
+        let (mut root, mut live) = (dense::identity(gram.nrows()), gram.clone());
+        let all = [(&mut root, true), (&mut live, false), (&mut logged, false)];
+        let mut beside = all.map(|(rows, upper)| Beside { rows, upper });
+        let factor = dense::eliminated("the pooled precision", precision, &mut beside)?;
+        let gain = dense::product_transposed((&root, true), (&logged, false));
+        let q = dense::symmetric_product((&live, false), (&logged, false));
+        Ok((factor, root, (Information::Whole(q), Gain::Whole(gain))))
     }
 
     /// The same where there are few rows. O(d²n) besides.
-    fn of_few(inverse: &Matrix, gram: &Matrix, rows: f64) -> Option<(Information, Gain)> {
+    fn of_few(precision: &Matrix, gram: &Matrix, rows: f64) -> Result<Option<Parts>> {
         let side = gram.nrows();
         if side < MANY || 2.0 * rows > side as f64 {
-            return None;
+            return Ok(None);
         }
         let column = |j: usize, to: &mut [f64]| to.copy_from_slice(gram.column(j).as_slice());
-        let (z, _) = span::root(gram.diagonal().as_slice().to_vec(), column, side / 2)?;
-        let whitened = dense::lower_product(inverse, &z);
-        let e = dense::upper_product(&inverse.transpose(), &whitened);
+        let Some((z, _)) = span::root(gram.diagonal().as_slice().to_vec(), column, side / 2) else {
+            return Ok(None);
+        };
+        let (mut root, mut whitened) = (dense::identity(side), z.transpose());
+        let all = [(&mut root, true), (&mut whitened, false)];
+        let mut beside = all.map(|(rows, upper)| Beside { rows, upper });
+        let factor = dense::eliminated("the pooled precision", precision.clone(), &mut beside)?;
+        let e = dense::product_transposed((&root, true), (&whitened, false));
         // What the logs leave of each row; where they leave next to nothing, the other way keeps the digits.
-        let left = Matrix::identity(z.ncols(), z.ncols()) - dense::transposed_product(&whitened, &whitened);
-        let factor = dense::cholesky("the precision of the drift", &left).ok()?;
-        if factor.diagonal().iter().any(|entry| *entry < 1e-4) {
-            return None;
+        let square = dense::symmetric_product((&whitened, false), (&whitened, false));
+        let left = Matrix::identity(z.ncols(), z.ncols()) - square;
+        let Ok(left) = dense::cholesky("the precision of the drift", &left) else { return Ok(None) };
+        if left.diagonal().iter().any(|entry| *entry < 1e-4) {
+            return Ok(None);
         }
-        Some((Information::Square(&z * factor), Gain::Less { e, z }))
+        let y = dense::product_transposed((&z, false), (&left.transpose(), true));
+        Ok(Some((factor, root, (Information::Square(y), Gain::Less { e, z }))))
     }
 
     /// log ∫ p(live | θ) N(θ; θ_off, G⁻¹) dθ, without drift; `log_det` is that of G.
@@ -150,7 +167,7 @@ impl DriftLikelihood {
         let fitted = gram * estimate;
         let surprise = moment - &fitted;
         moment.dot(estimate) - 0.5 * estimate.dot(&fitted)
-            + 0.5 * (surprise.dot(&(&self.covariance * &surprise)) - self.log_det + log_det)
+            + 0.5 * (self.root.tr_mul(&surprise).norm_squared() - self.log_det + log_det)
     }
 }
 
@@ -181,11 +198,14 @@ impl Dictionary {
     /// `BᵀQB`. O(d²).
     pub(crate) fn restrict(&self, q: &Matrix) -> Matrix {
         let last = self.common.len();
-        let column = self.project(&(q * &self.common));
-        let mut restricted = q.clone().resize(last + 1, last + 1, 0.0);
-        restricted *= self.unit * self.unit;
-        restricted.set_row(last, &column.transpose());
-        restricted.set_column(last, &column);
+        let border = self.project(&(q * &self.common));
+        let (mut restricted, square) = (Matrix::zeros(last + 1, last + 1), self.unit * self.unit);
+        for (j, (mut to, from)) in restricted.column_iter_mut().zip(q.column_iter()).enumerate() {
+            let to = to.as_mut_slice();
+            to.iter_mut().zip(from.as_slice()).for_each(|(to, from)| *to = from * square);
+            to[last] = border[j];
+        }
+        restricted.set_column(last, &border);
         restricted
     }
 
@@ -233,13 +253,20 @@ mod tests {
         assert!((dictionary.spread(&symmetric(4)) - &b * symmetric(4) * b.transpose()).amax() < 1e-13);
     }
 
+    fn both_sides(gain: &Gain, s: &Matrix) -> Matrix {
+        let mut found = Matrix::zeros(s.nrows(), s.nrows());
+        gain.add_both_sides(s, 1.0, &mut found);
+        dense::mirror_up(&mut found);
+        found
+    }
+
     #[test]
     fn one_direction_by_hand() {
         let matrix = |value| Matrix::from_element(1, 1, value);
         let vector = |value| Vector::from_element(1, value);
         // Logs: 2 with precision 4; live: three observations that sum to 3, so that their mean is 1.
         let found =
-            DriftLikelihood::new((&matrix(4.0), &vector(2.0)), (&matrix(3.0), &vector(3.0)), 3.0).unwrap();
+            DriftLikelihood::new((matrix(4.0), &vector(2.0)), (&matrix(3.0), &vector(3.0)), 3.0).unwrap();
         // Q = 3·4/7; the drift estimate Q⁻¹h is 1 - 2.
         let Information::Whole(information) = &found.information else { panic!("there are many rows") };
         assert!((information[0] - 12.0 / 7.0).abs() < 1e-15);
@@ -247,8 +274,8 @@ mod tests {
         assert!((found.pooled[0] - 11.0 / 7.0).abs() < 1e-15);
         // With the drift known to be -1 the estimate is 1, with covariance 1/7; an unknown one adds to it.
         let mean = &found.pooled + found.gain.times(&vector(-1.0));
-        assert!((mean[0] - 1.0).abs() < 1e-15 && (found.covariance[0] - 1.0 / 7.0).abs() < 1e-15);
-        assert!((found.gain.both_sides(matrix(1.0))[0] - 16.0 / 49.0).abs() < 1e-15);
+        assert!((mean[0] - 1.0).abs() < 1e-15 && (found.root[0].powi(2) - 1.0 / 7.0).abs() < 1e-15);
+        assert!((both_sides(&found.gain, &matrix(1.0))[0] - 16.0 / 49.0).abs() < 1e-15);
     }
 
     #[test]
@@ -263,7 +290,7 @@ mod tests {
         let (gram, logs) = (squares(rows), squares(60) * 0.3 + Matrix::identity(side, side));
         let vector = |seed: f64| Vector::from_fn(side, |i, _| (i as f64 * seed).sin());
         let (estimate, moment) = (vector(0.7), &gram * vector(1.1));
-        let found = |rows| DriftLikelihood::new((&logs, &estimate), (&gram, &moment), rows).unwrap();
+        let found = |rows| DriftLikelihood::new((logs.clone(), &estimate), (&gram, &moment), rows).unwrap();
         let (few, many) = (found(rows as f64), found(1e9));
         let (Information::Square(root), Information::Whole(q)) = (&few.information, &many.information) else {
             panic!("one has few rows, the other many")
@@ -273,7 +300,7 @@ mod tests {
         assert!(close(&(root * root.transpose()), q));
         assert!((&few.shift - &many.shift).amax() < 1e-9 * many.shift.amax());
         let s = logs.clone().try_inverse().unwrap();
-        assert!(close(&few.gain.both_sides(s.clone()), &many.gain.both_sides(s)));
+        assert!(close(&both_sides(&few.gain, &s), &both_sides(&many.gain, &s)));
         assert!((few.gain.times(&estimate) - many.gain.times(&estimate)).amax() < 1e-9);
         // The models weigh both alike.
         let columns = Dictionary::new(&estimate, 0.5);

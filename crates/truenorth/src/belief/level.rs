@@ -7,7 +7,7 @@
 //! ```
 
 use super::units::Units;
-use crate::dense::{Matrix, Vector};
+use crate::dense::{self, Matrix, Vector};
 use crate::statistic::RidgeStatistic;
 
 /// Share of a sum that may be nothing but rounding.
@@ -31,12 +31,14 @@ impl Leveled {
         let share = if count > 0.0 { (count + ratio).recip() } else { 0.0 };
         let (sums, rewards) = (Vector::from_column_slice(data.sums()), data.reward_sum() - count * expected);
         let widths = units.vector();
+        let narrow = widths.map(f64::recip);
         let mut gram = data.gram_matrix();
         for (j, mut column) in gram.column_iter_mut().enumerate() {
-            for (i, entry) in column.iter_mut().enumerate() {
-                *entry = (*entry - sums[i] * sums[j] * share) / widths[i] / widths[j];
-            }
+            let (sum, factor) = (sums[j] * share, narrow[j]);
+            let above = column.as_mut_slice()[..=j].iter_mut().zip(&sums).zip(&narrow);
+            above.for_each(|((entry, other), narrow)| *entry = (*entry - other * sum) * (narrow * factor));
         }
+        dense::mirror(&mut gram);
         let moment = Vector::from_column_slice(data.moment()) - &sums * (expected + rewards * share);
         let about = data.sum_squares() - expected * (rewards + data.reward_sum());
         let squares = about - rewards * rewards * share;

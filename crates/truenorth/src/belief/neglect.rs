@@ -59,8 +59,9 @@ impl Neglect {
 /// Whether live data alone is asked in this round: in t^(2/3) of the first t rounds.
 pub(crate) fn is_recheck(round: u64) -> bool {
     // Cube roots of squares are off by less than the distance to the next whole number.
-    let so_far = |rounds: u64| ((rounds as f64).cbrt().powi(2) + 1e-9).floor();
-    so_far(round) > so_far(round - 1)
+    let so_far = ((round as f64).cbrt().powi(2) + 1e-9).floor();
+    // They were fewer a round ago: so_far > (t - 1)^(2/3).
+    so_far.powi(3) > (round as f64 - 1.0).powi(2)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The likelihood of the drift as a quadratic form of all columns.
 
 use super::models::{Likelihood, Posterior, Spread};
-use crate::dense::{self, Matrix, Vector};
+use crate::dense::{self, Beside, Matrix, Vector};
 use crate::error::Result;
 
 /// `hᵀw - ½ wᵀQw`.
@@ -20,7 +20,7 @@ pub(crate) struct Thin {
 /// Columns up to which a covariance is worth while that few may ask for.
 const FEW: usize = 64;
 
-/// S as it is; for more columns, its root R, lower triangular: S = RᵀR; or, with few columns in W and the deviations D of the prior,
+/// S as it is; for more columns, its root U, upper triangular: S = UUᵀ; or, with few columns in W and the deviations D of the prior,
 /// what is left of it: S = D(I - WWᵀ)D.
 pub(crate) enum Covariance {
     Itself(Matrix),
@@ -35,17 +35,19 @@ impl Likelihood for Whole {
         let mut precision = self.q.clone();
         added.iter().enumerate().for_each(|(j, added)| precision[(j, j)] += added);
         let natural = &self.h + Vector::from_column_slice(natural);
-        let factor = dense::cholesky("the precision of the drift", &precision)?;
+        let (factor, root) = dense::roots("the precision of the drift", precision)?;
         let mean = dense::solve_from_factor(&factor, &natural);
         let log_weight = natural.dot(&mean) - dense::log_det_from_factor(&factor);
-        let root = dense::invert_lower(&factor);
         if mean.len() <= FEW {
-            let covariance = dense::square_of_lower(&root);
+            let covariance = dense::symmetric_product((&root, true), (&root, true));
             let variances = covariance.diagonal();
             return Ok(Posterior { mean, log_weight, variances, covariance: Covariance::Itself(covariance) });
         }
-        let squares = root.column_iter().map(|column| column.norm_squared());
-        let variances = Vector::from_iterator(mean.len(), squares);
+        let mut variances = Vector::zeros(mean.len());
+        for (j, column) in root.column_iter().enumerate() {
+            let there = variances.as_mut_slice()[..=j].iter_mut().zip(column.as_slice());
+            there.for_each(|(variance, entry)| *variance += entry * entry);
+        }
         Ok(Posterior { mean, log_weight, variances, covariance: Covariance::Root(root) })
     }
 
@@ -65,10 +67,11 @@ impl Likelihood for Thin {
             column.component_mul_assign(&deviations);
         }
         let transposed = scaled.transpose();
-        let square = dense::symmetric_product(&transposed, &scaled);
-        let rank = square.nrows();
-        let factor = dense::cholesky("the precision of the drift", &(square + Matrix::identity(rank, rank)))?;
-        let w = dense::lower_product(&dense::invert_lower(&factor), &transposed).transpose();
+        let mut square = dense::symmetric_product((&transposed, false), (&transposed, false));
+        (0..square.nrows()).for_each(|j| square[(j, j)] += 1.0);
+        let mut w = scaled;
+        let beside = &mut [Beside { rows: &mut w, upper: false }];
+        let factor = dense::eliminated("the precision of the drift", square, beside)?;
         let natural = (&self.h + Vector::from_column_slice(natural)).component_mul(&deviations);
         let mean = (&natural - &w * w.tr_mul(&natural)).component_mul(&deviations);
         let prior: f64 = precision.iter().map(|precision| precision.ln()).sum();
@@ -93,8 +96,8 @@ impl Covariance {
         match self {
             Self::Itself(covariance) => covariance.column(j).into_owned(),
             Self::Root(root) => {
-                let rows = root.rows_range(j..);
-                rows.tr_mul(&rows.column(j))
+                let columns = root.columns_range(j..);
+                columns * columns.row(j).transpose()
             }
             Self::Left(deviations, w) => {
                 let mut column = -(w * w.row(j).transpose());
@@ -112,13 +115,13 @@ impl Spread<Covariance> {
         for (weight, covariance) in &self.starts {
             match covariance {
                 Covariance::Itself(covariance) => sum += covariance * *weight,
-                Covariance::Root(root) => sum += dense::square_of_lower(root) * *weight,
+                Covariance::Root(root) => dense::add_symmetric(&mut sum, *weight, (root, true), (root, true)),
                 Covariance::Left(deviations, w) => {
                     let mut scaled = w.clone();
                     for mut column in scaled.column_iter_mut() {
                         column.component_mul_assign(deviations);
                     }
-                    sum -= dense::symmetric_product(&scaled, &scaled.transpose()) * *weight;
+                    dense::add_symmetric(&mut sum, -weight, (&scaled, false), (&scaled, false));
                     for (j, deviation) in deviations.iter().enumerate() {
                         sum[(j, j)] += weight * deviation * deviation;
                     }
@@ -131,7 +134,9 @@ impl Spread<Covariance> {
         }
         let columns = self.terms.len();
         let terms = Matrix::from_fn(side, columns, |i, k| self.terms[k].1[i]);
-        let weighted = Matrix::from_fn(columns, side, |k, j| self.terms[k].0 * self.terms[k].1[j]);
-        sum + dense::symmetric_product(&terms, &weighted)
+        let weighted = Matrix::from_fn(side, columns, |i, k| self.terms[k].0 * self.terms[k].1[i]);
+        dense::add_symmetric(&mut sum, 1.0, (&terms, false), (&weighted, false));
+        dense::mirror_up(&mut sum);
+        sum
     }
 }

@@ -9,9 +9,19 @@ use crate::triangle::{Block, Line, SIDE, Triangle};
 pub(crate) struct Carried {
     features: Vec<Line>,
     sums: Vec<Line>,
+    /// What the estimate carries, and `1 + ‖v‖²` so far, where several rows are absorbed.
+    of_estimate: f64,
+    pub(crate) growth: f64,
 }
 
 impl Carried {
+    /// Room for one factor and a vector like this.
+    pub(crate) fn of(features: &[f64]) -> Self {
+        let mut carried = Self::default();
+        carried.prepare(features, 1);
+        carried
+    }
+
     /// Copies a vector to whole lines and makes room for so many sums of its length.
     #[inline(always)]
     fn prepare(&mut self, features: &[f64], count: usize) {
@@ -52,7 +62,7 @@ impl WithSimd for &mut Absorb<'_> {
         let reward = *reward;
         carried.prepare(features, 1 + maps.len());
         // Σ v_i X_i over the columns passed so far, of U and of every F.
-        let Carried { features: lines, sums } = carried;
+        let Carried { features: lines, sums, .. } = carried;
         let (of_factor, of_maps) = sums.split_at_mut(lines.len());
         let (mut alpha, mut of_estimate) = (1.0, 0.0);
         let mut rest = &mut *factor.blocks;
@@ -73,17 +83,15 @@ impl WithSimd for &mut Absorb<'_> {
     }
 }
 
-/// Absorbs several observations, one after the other, in one pass over memory: no row of L is read again once all have changed
-/// it. Every number is the one that [`Absorb`] would give.
+/// Absorbs several observations, one or more, one after the other, in one pass over memory: no row of L is read again once all have
+/// changed it. Every number is the one that [`Absorb`] would give.
 pub(crate) struct AbsorbMany<'a> {
     pub(crate) factor: &'a mut Triangle,
     pub(crate) estimate: &'a mut [f64],
     /// Features and rewards.
     pub(crate) rows: &'a [(&'a [f64], f64)],
-    /// Room for each row.
+    /// Room for each row, where `1 + ‖v‖²` is left.
     pub(crate) carried: &'a mut Vec<Carried>,
-    /// `1 + ‖v‖²` of each.
-    pub(crate) growth: &'a mut Vec<f64>,
 }
 
 impl WithSimd for &mut AbsorbMany<'_> {
@@ -91,23 +99,21 @@ impl WithSimd for &mut AbsorbMany<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let AbsorbMany { factor, estimate, rows, carried, growth } = self;
+        let AbsorbMany { factor, estimate, rows, carried } = self;
         carried.resize(carried.len().max(rows.len()), Carried::default());
         for (carried, (features, _)) in carried.iter_mut().zip(&**rows) {
             carried.prepare(features, 1);
+            (carried.of_estimate, carried.growth) = (0.0, 1.0);
         }
-        growth.clear();
-        growth.resize(rows.len(), 1.0);
-        let mut of_estimates = vec![0.0; rows.len()];
         let mut rest = &mut *factor.blocks;
         for (t, entries) in estimate.chunks_mut(SIDE).enumerate() {
             let (blocks, below) = rest.split_at_mut(t + 1);
             rest = below;
-            for (i, (_, reward)) in rows.iter().enumerate() {
-                let Carried { features, sums } = &mut carried[i];
-                let columns = Columns::new(simd, dots(simd, blocks, features), &mut growth[i]);
+            for (carried, (_, reward)) in carried.iter_mut().zip(&**rows) {
+                let Carried { features, sums, of_estimate, growth } = carried;
+                let columns = Columns::new(simd, dots(simd, blocks, features), growth);
                 columns.multiply(simd, blocks, sums, entries.len());
-                columns.multiply_vector(simd, entries, *reward, &mut of_estimates[i]);
+                columns.multiply_vector(simd, entries, *reward, of_estimate);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Fits that run beside decisions, and rewards that are learned together.
 
-use truenorth::{Actions, Observation, Policy, Preset};
+use truenorth::{Actions, Observation, Policy, Preset, Room};
 
 use crate::support::{World, dot, play, rounds};
 
@@ -114,6 +114,29 @@ fn rewards_that_are_learned_together_are_learned_one_after_the_other_to_the_last
                 assert_eq!(one.to_bytes(), many.to_bytes());
             }
         }
+    }
+}
+
+#[test]
+fn rewards_that_live_data_alone_learns_later_change_no_bit() {
+    let mut world = World::new(5, 130, 0.3);
+    let settings = Policy::builder(130).logs(world.logs(200));
+    let [mut later, mut at_once] = [0, 1].map(|_| settings.clone().build().unwrap());
+    let mut room = Room::default();
+    for round in 0..120 {
+        let features = world.round(4);
+        let actions = Actions::new(&features, 130).unwrap();
+        let decided = later.decide(actions, &mut room).unwrap();
+        let choice = later.choose(actions).unwrap();
+        assert_eq!(decided, choice);
+        assert_eq!(at_once.choose(actions).unwrap(), choice);
+        // Every tenth reward does not come: what waits may be asked for without a reward in between.
+        if round % 10 != 0 {
+            let reward = reward(&mut world, &features, choice.action);
+            later.learn(choice.rewarded(actions, reward)).unwrap();
+            at_once.learn_many(&[choice.rewarded(actions, reward)]).unwrap();
+        }
+        assert_eq!(later.to_bytes(), at_once.to_bytes(), "{round}");
     }
 }
 
