@@ -28,7 +28,7 @@ pub(crate) use parts::{Outer, Product, Rows, Shrink};
 pub(crate) use rank::{Contenders, IndexBounds};
 pub(crate) use small::{FactoriseSmall, InvertSmall, SMALL, Small};
 pub(crate) use tridiagonal::Tridiagonalise;
-pub(crate) use update::{Absorb, AbsorbMany, AddSquares, Carried};
+pub(crate) use update::{Absorb, AbsorbMany, AddSquare, AddSquares, Carried};
 pub(crate) use within::Within;
 
 /// Runs one of the loops with the widest vectors there are. It is handed over by reference: a value would be copied

@@ -13,7 +13,7 @@ use crate::blocks::Blocks;
 use crate::check;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::{Error, Reason, Result};
-use crate::kernel::{self, AddSquares};
+use crate::kernel::{self, AddSquare, AddSquares};
 use crate::products::CrossProducts;
 use crate::round::Row;
 use crate::triangle::{Line, SIDE, Triangle};
@@ -148,14 +148,18 @@ impl Gram {
         }
     }
 
-    /// A diagonal entry.
+    /// A diagonal entry, to the last bit what it is with all that is pending: whoever saved in between has that.
     fn square(&self, i: usize) -> f64 {
         match self {
             Self::Nothing(_) => 0.0,
             Self::Whole { triangle, latest, pending } => {
-                let width = triangle.dimension.div_ceil(SIDE);
-                let latest = latest[..*pending].chunks_exact(width);
-                triangle.get(i, i) + latest.map(|vector| vector[i / SIDE].0[i % SIDE].powi(2)).sum::<f64>()
+                let (latest, start) = (&latest[..*pending], triangle.get(i, i));
+                kernel::run(&mut AddSquare {
+                    start,
+                    dimension: triangle.dimension,
+                    column: i,
+                    vectors: latest,
+                })
             }
             Self::Parts(blocks) => blocks.get(i, i),
         }
@@ -635,6 +639,17 @@ mod tests {
         assert!((estimate[0] - 1.0).abs() < 1e-14 && (estimate[1] - 1.0).abs() < 1e-14);
         assert_eq!((dots.count(), dots.sum_squares()), (2, 10.0));
         assert_eq!(dots.gram(), [2.0, 1.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn sums_of_squares_are_those_of_the_matrix_to_the_last_bit_whatever_is_pending() {
+        let mut data = RidgeStatistic::new(11).unwrap();
+        for row in 0..3 * PENDING {
+            let features: Vec<f64> = (0..11).map(|j| f64::sin((1 + row * 11 + j) as f64)).collect();
+            data.observe(&features, 1.0).unwrap();
+            let diagonal = data.gram_matrix().diagonal();
+            assert!((0..11).all(|j| data.squares(j) == diagonal[j]), "{row}");
+        }
     }
 
     #[test]

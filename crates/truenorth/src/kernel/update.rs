@@ -327,3 +327,27 @@ impl WithSimd for &mut AddSquares<'_> {
         }
     }
 }
+
+/// One diagonal entry of what [`AddSquares`] gives, to the last bit, from what it was.
+pub(crate) struct AddSquare<'a> {
+    pub(crate) start: f64,
+    pub(crate) dimension: usize,
+    pub(crate) column: usize,
+    pub(crate) vectors: &'a [Line],
+}
+
+impl WithSimd for &mut AddSquare<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let mut sum = simd.splat_f64s(self.start);
+        for vector in self.vectors.chunks_exact(self.dimension.div_ceil(SIDE)) {
+            let number = simd.splat_f64s(vector[self.column / SIDE].0[self.column % SIDE]);
+            sum = simd.mul_add_e_f64s(number, number, sum);
+        }
+        let mut sums = [0.0; SIDE];
+        S::as_mut_simd_f64s(&mut sums).0[0] = sum;
+        sums[0]
+    }
+}
