@@ -7,6 +7,7 @@
 #![expect(clippy::inline_always, reason = "only what is inlined uses the instructions that were found")]
 #![expect(clippy::needless_range_loop, reason = "rows and panels are indices of several arrays, unrolled")]
 
+mod contend;
 mod forms;
 mod panels;
 mod parts;
@@ -20,14 +21,15 @@ use std::sync::LazyLock;
 
 use pulp::{Arch, WithSimd};
 
+pub(crate) use contend::{Contend, Marginals};
 pub(crate) use forms::{Branches, Measured, Sampled, Scores};
 pub(crate) use panels::Panels;
-pub(crate) use parts::{Outer, Product, Rows, Shrink};
+pub(crate) use parts::{Product, Room, Rows, Shrink};
 pub(crate) use rank::{Contenders, IndexBounds};
 pub(crate) use small::{FactoriseSmall, InvertSmall, SMALL, Small};
 pub(crate) use tridiagonal::Tridiagonalise;
 pub(crate) use update::{Absorb, AbsorbMany, AddSquares, Carried};
-pub(crate) use within::Within;
+pub(crate) use within::{Falls, Within};
 
 /// Runs one of the loops with the widest vectors there are. It is handed over by reference: a value would be copied
 /// from where its parts have just been written, and wait for them.

@@ -389,6 +389,10 @@ impl Posterior {
             _ if self.belief.as_ref().is_some_and(|belief| belief.void() > 0.5) => Some(Branch::Online),
             _ => Some(Branch::Pooled),
         };
+        let neglect = Neglect { rounds: turn.rounds_per_feature(), norm, scale };
+        let news = self.belief.as_ref().map(Belief::news).filter(|news| !news.is_empty());
+        // A scale of 0 explores nothing, and one of 1 everything at full width.
+        let news = news.filter(|_| 0.0 < scale && scale < 1.0);
         match (&self.known, informed) {
             (Known::Whole(known), Some(branch)) => {
                 board.score(actions, (false, keep), None, Some((known, radius)), branch);
@@ -396,12 +400,14 @@ impl Posterior {
             (Known::Whole(known), None) => {
                 board.score(actions, (false, keep), Some((known, radius)), None, Branch::Online);
             }
-            (Known::Parted(known), branch) => board.score_parted(actions, known, radius, branch),
+            (Known::Parted(known), branch) => {
+                let ucb = matches!(given.settings.method, Method::Posterior { explore: Explore::Ucb, .. });
+                let widest = (ucb && !board.all).then(|| neglect.widest(news.is_some()));
+                board.score_parted(actions, known, (radius, widest), branch);
+            }
         }
-        board.neglect = Some(Neglect { rounds: turn.rounds_per_feature(), norm, scale });
-        let news = self.belief.as_ref().map(Belief::news).filter(|news| !news.is_empty());
-        // A scale of 0 explores nothing, and one of 1 everything at full width.
-        if let Some(news) = news.filter(|_| 0.0 < scale && scale < 1.0) {
+        board.neglect = Some(neglect);
+        if let Some(news) = news {
             board.news.extend((0..actions.count()).map(|action| news.variance(actions.row(action))));
         }
     }
@@ -517,6 +523,15 @@ impl Posterior {
         match &self.known {
             Known::Whole(known) => belief.imagined(weight, &known.inverse(), &estimate).map(Some),
             Known::Parted(known) => belief.imagined_parts(weight, known, &estimate).map(Some),
+        }
+    }
+
+    /// Finds what follows from a state that was read.
+    pub(crate) fn limit(&mut self) {
+        for known in [&mut self.known].into_iter().chain(&mut self.alone) {
+            if let Known::Parted(parted) = known {
+                parted.limit(|_| f64::MAX);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::branch::Branch;
 use crate::check;
 use crate::error::{Reason, Result};
+use crate::kernel::{self, Falls};
 
 /// The feature vectors of one round's actions: all numbers, or those that are not 0.
 ///
@@ -56,14 +57,14 @@ impl<'a> Actions<'a> {
         let last = starts.last().map_or(0.0, |&last| last as f64);
         check::range(whole, "starts", "increasing from 0 to the number of values", last)?;
         let actions = Self { values, sparse: Some((starts, columns)), dimension };
-        // All at once; row by row only where something is wrong.
-        let rows = || starts.windows(2).map(|ends| &columns[ends[0]..ends[1]]);
-        let increase = |row: &[usize]| {
-            // Counted without a branch for each, so that vectors compare them.
-            let falls: usize = row.windows(2).map(|pair| usize::from(pair[0] >= pair[1])).sum();
-            falls == 0 && row.last() < Some(&dimension)
-        };
-        if !rows().all(increase) || check::first_unusable(values).is_some() {
+        // All at once; row by row only where something is wrong. Columns fall between rows at most.
+        let mut falls = kernel::run(&mut Falls { numbers: columns });
+        let mut within = true;
+        for ends in starts.windows(2).filter(|ends| ends[0] < ends[1]) {
+            falls -= usize::from(ends[0] > 0 && columns[ends[0] - 1] >= columns[ends[0]]);
+            within &= columns[ends[1] - 1] < dimension;
+        }
+        if falls > 0 || !within || check::first_unusable(values).is_some() {
             let at = |action| move |feature, value| Reason::Feature { action, feature, value };
             (0..actions.count()).try_for_each(|k| actions.row(k).check(dimension, at(k)))?;
         }
@@ -94,6 +95,14 @@ impl<'a> Actions<'a> {
                 Row { columns: Some(&columns[range.clone()]), values: &self.values[range] }
             }
         }
+    }
+
+    /// Columns and values of one action, of those that are not 0.
+    #[inline]
+    pub(crate) fn entries(&self, action: usize) -> (&'a [usize], &'a [f64]) {
+        let Some((starts, columns)) = self.sparse else { return (&[], &[]) };
+        let range = starts[action]..starts[action + 1];
+        (&columns[range.clone()], &self.values[range])
     }
 
     /// Whether only the features that are not 0 are there.

@@ -110,7 +110,7 @@ impl Spread<Covariance> {
     pub(crate) fn matrix(&self, side: usize) -> Matrix {
         let mut sum = Matrix::zeros(side, side);
         for (weight, covariance) in &self.starts {
-            match covariance {
+            match &**covariance {
                 Covariance::Itself(covariance) => sum += covariance * *weight,
                 Covariance::Root(root) => sum += dense::square_of_lower(root) * *weight,
                 Covariance::Left(deviations, w) => {

@@ -8,30 +8,74 @@ use crate::parted::{MOST_UNKNOWNS, Parted};
 use crate::round::Actions;
 use crate::triangle::SIDE;
 
-/// Room for the products of an action's features, which the next action may have, too.
+/// Room for a round.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Outer {
+pub(crate) struct Room {
+    x: Outer,
+    /// What the unknowns in common add to an action's variance, and the most that its index can be.
+    shared: Vec<f64>,
+    most: Vec<f64>,
+}
+
+/// An action's values and their products, which the next action may have, too.
+#[derive(Debug, Clone, Default)]
+struct Outer {
+    /// Values and their squares, filled up with zeros to whole lines.
     values: Vec<f64>,
-    /// x_i², and 2 x_i x_j for j < i, as a part stores them.
+    squares: Vec<f64>,
+    length: usize,
+    /// x_i², and 2 x_i x_j for j < i, as a part stores them; empty until a form asks for them.
     products: Vec<f64>,
     /// Part, place and value of each feature.
     entries: Vec<(usize, usize, f64)>,
 }
 
 impl Outer {
+    /// Takes the values of an action.
     #[inline(always)]
-    fn of(&mut self, values: &[f64]) -> &[f64] {
-        // Counted without a branch for each, so that vectors compare them.
-        let differ = |(a, b): (&f64, &f64)| usize::from(a.to_bits() != b.to_bits());
-        let same = self.values.len() == values.len()
-            && self.values.iter().zip(values).map(differ).sum::<usize>() == 0;
-        if !same {
-            self.values.clear();
-            self.values.extend_from_slice(values);
-            self.products.clear();
-            self.products.reserve(start(values.len()));
-            for (i, x) in values.iter().enumerate() {
-                self.products.extend(values[..i].iter().map(|y| 2.0 * x * y));
+    fn set(&mut self, values: &[f64]) {
+        if self.length == values.len() && self.has(values) {
+            return;
+        }
+        self.length = values.len();
+        self.values.clear();
+        self.values.extend_from_slice(values);
+        self.values.resize(values.len().next_multiple_of(SIDE), 0.0);
+        self.squares.clear();
+        self.squares.extend(self.values.iter().map(|x| x * x));
+        self.products.clear();
+    }
+
+    /// The first column, where the others follow it, and so many behind them that there are whole lines. Mostly there are.
+    #[inline(always)]
+    fn run(&self, columns: &[usize], dimension: usize) -> Option<usize> {
+        let (&first, &last) = (columns.first()?, columns.last()?);
+        (last - first + 1 == columns.len() && first + self.values.len() <= dimension).then_some(first)
+    }
+
+    /// Whether these are the last values, bit for bit; without a branch for each, so that vectors compare them.
+    #[inline(always)]
+    fn has(&self, values: &[f64]) -> bool {
+        let (lines, rest) = values.as_chunks::<SIDE>();
+        let (mine, mine_rest) = self.values[..values.len()].as_chunks::<SIDE>();
+        let mut differ = 0;
+        for (a, b) in lines.iter().zip(mine) {
+            for i in 0..SIDE {
+                differ |= a[i].to_bits() ^ b[i].to_bits();
+            }
+        }
+        for (a, b) in rest.iter().zip(mine_rest) {
+            differ |= a.to_bits() ^ b.to_bits();
+        }
+        differ == 0
+    }
+
+    #[inline(always)]
+    fn products(&mut self) -> &[f64] {
+        if self.products.is_empty() {
+            self.products.reserve(start(self.length));
+            for (i, x) in self.values[..self.length].iter().enumerate() {
+                self.products.extend(self.values[..i].iter().map(|y| 2.0 * x * y));
                 self.products.push(x * x);
             }
         }
@@ -39,14 +83,20 @@ impl Outer {
     }
 }
 
+/// By how much a bound of a variance is larger than it has to be: more than rewards can bring by rounding.
+const SLACK: f64 = 1e-6;
+
 /// Means and radii of the rows of a round.
 pub(crate) struct Rows<'a> {
     pub(crate) known: &'a Parted,
     pub(crate) actions: Actions<'a>,
     /// Factor on the root of the variance.
     pub(crate) norm: f64,
+    /// Where only the largest index is asked for, that lies between once the radius and so many times it above the mean: who cannot
+    /// have it is given no radius.
+    pub(crate) widest: Option<f64>,
     pub(crate) scores: &'a mut Scores,
-    pub(crate) room: &'a mut Outer,
+    pub(crate) room: &'a mut Room,
 }
 
 impl WithSimd for &mut Rows<'_> {
@@ -54,61 +104,126 @@ impl WithSimd for &mut Rows<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Rows { known, actions, norm, scores, room } = self;
+        let Rows { known, actions, norm, widest, scores, room } = self;
+        let (count, norm) = (actions.count(), *norm);
         // Whole vectors, as after a pass over panels.
-        scores.resize(actions.count().next_multiple_of(SIDE));
+        scores.resize(count.next_multiple_of(SIDE));
+        let Scores { mean: means, statistical: radii, bias } = &mut **scores;
+        let (means, radii) = (&mut means[..count], &mut radii[..count]);
+        bias.fill(0.0);
+        let Room { x, shared: squares, most } = &mut **room;
+        squares.resize(count, 0.0);
+        most.resize(count, 0.0);
+        let (squares, most) = (&mut squares[..count], &mut most[..count]);
         let unknowns = known.common.len().min(MOST_UNKNOWNS);
-        for k in 0..actions.count() {
-            let x = actions.row(k);
-            let (columns, values) = (x.columns().unwrap_or_default(), x.values());
-            let mut square = square(simd, &known.inverse, columns, values, room);
-            let mut mean = along(simd, &known.mean, columns, values);
-            let mut a = [0.0; MOST_UNKNOWNS];
-            for (i, shared) in known.shared.iter().enumerate().take(unknowns) {
-                a[i] = along(simd, shared, columns, values);
+        let widest = widest.filter(|_| known.limits.len() == known.mean.len());
+        for k in 0..count {
+            let (columns, values) = actions.entries(k);
+            x.set(values);
+            let run = x.run(columns, known.mean.len());
+            let mut mean = along(simd, &known.mean, run, columns, &x.values);
+            let (mut a, mut square) = ([0.0; MOST_UNKNOWNS], 0.0);
+            for (i, vector) in known.shared.iter().enumerate().take(unknowns) {
+                a[i] = along(simd, vector, run, columns, &x.values);
                 mean += a[i] * known.common[i];
             }
             for (i, row) in known.spread.chunks_exact(unknowns.max(1)).enumerate().take(unknowns) {
+                let mut sum = 0.0;
                 for (c, a_j) in row.iter().zip(&a) {
-                    square += a[i] * c * a_j;
+                    sum += c * a_j;
                 }
+                square += a[i] * sum;
             }
-            scores.mean[k] = mean;
-            scores.statistical[k] = *norm * f64::sqrt(square.max(0.0));
-            scores.bias[k] = 0.0;
+            means[k] = mean;
+            squares[k] = square;
+            if widest.is_some() {
+                most[k] = along(simd, &known.limits, run, columns, &x.squares) + square.max(0.0);
+            } else {
+                radii[k] = norm * f64::sqrt((square + form(simd, &known.inverse, columns, x)).max(0.0));
+            }
+        }
+        let Some(widest) = widest else { return };
+        let (mut best, mut highest) = (f64::NEG_INFINITY, 0);
+        for k in 0..count {
+            radii[k] = 0.0;
+            most[k] = means[k] + widest * (norm * f64::sqrt(most[k] * (1.0 + SLACK)));
+        }
+        for k in 0..count {
+            if most[k] > best {
+                (best, highest) = (most[k], k);
+            }
+        }
+        best = f64::NEG_INFINITY;
+        for k in [highest].into_iter().chain(0..count) {
+            // What is no number is looked at.
+            if most[k] < best {
+                continue;
+            }
+            let (columns, values) = actions.entries(k);
+            x.set(values);
+            radii[k] = norm * f64::sqrt((squares[k] + form(simd, &known.inverse, columns, x)).max(0.0));
+            best = best.max(means[k] + radii[k]);
         }
     }
 }
 
-/// `xᵀv`. Mostly, an action has columns that follow each other.
+/// `xᵀv`, for x filled up to whole lines.
 #[inline(always)]
-fn along<S: Simd>(simd: S, vector: &[f64], columns: &[usize], values: &[f64]) -> f64 {
-    match columns.first() {
-        Some(&first) if columns[columns.len() - 1] - first + 1 == columns.len() => {
-            dot(simd, &vector[first..][..columns.len()], values)
-        }
-        _ => {
-            let mut sum = 0.0;
-            for (&column, value) in columns.iter().zip(values) {
-                sum += value * vector[column];
-            }
-            sum
+fn along<S: Simd>(simd: S, vector: &[f64], run: Option<usize>, columns: &[usize], values: &[f64]) -> f64 {
+    if let Some(first) = run {
+        return lines(simd, &vector[first..][..values.len()], values);
+    }
+    let mut sum = 0.0;
+    for (&column, value) in columns.iter().zip(values) {
+        sum += value * vector[column];
+    }
+    sum
+}
+
+/// Sum of products of whole lines.
+#[inline(always)]
+fn lines<S: Simd>(simd: S, left: &[f64], right: &[f64]) -> f64 {
+    // Which one is known when this is compiled.
+    match SIDE / S::F64_LANES {
+        1 => lines_by::<S, 1>(simd, left, right),
+        2 => lines_by::<S, 2>(simd, left, right),
+        4 => lines_by::<S, 4>(simd, left, right),
+        _ => lines_by::<S, SIDE>(simd, left, right),
+    }
+}
+
+#[inline(always)]
+fn lines_by<S: Simd, const VECTORS: usize>(simd: S, left: &[f64], right: &[f64]) -> f64 {
+    let mut sums = [simd.splat_f64s(0.0); VECTORS];
+    for (left, right) in left.as_chunks::<SIDE>().0.iter().zip(right.as_chunks::<SIDE>().0) {
+        let (left, right) = (S::as_simd_f64s(left).0, S::as_simd_f64s(right).0);
+        for i in 0..VECTORS {
+            sums[i] = simd.mul_add_e_f64s(left[i], right[i], sums[i]);
         }
     }
+    // By halves, down to one number, as every vector adds up its own.
+    let mut half = VECTORS;
+    while half > 1 {
+        half /= 2;
+        for i in 0..half {
+            sums[i] = simd.add_f64s(sums[i], sums[i + half]);
+        }
+    }
+    simd.reduce_sum_f64s(sums[0])
 }
 
 /// `xᵀMx`.
 #[inline(always)]
-fn square<S: Simd>(simd: S, blocks: &Blocks, columns: &[usize], values: &[f64], room: &mut Outer) -> f64 {
+fn form<S: Simd>(simd: S, blocks: &Blocks, columns: &[usize], x: &mut Outer) -> f64 {
     match blocks.run(columns) {
-        Some((part, 0)) if values.len() == part.side() => return dot(simd, &part.entries, room.of(values)),
-        Some((part, place)) => return run(simd, part, place, values),
+        Some((part, 0)) if x.length == part.side() => return dot(simd, &part.entries, x.products()),
+        Some((part, place)) => return run(simd, part, place, &x.values[..x.length]),
         None => {}
     }
-    let Outer { entries, .. } = room;
+    let Outer { values, entries, .. } = x;
     entries.clear();
     let mut sum = 0.0;
-    for (&column, &value) in columns.iter().zip(values) {
+    for (&column, &value) in columns.iter().zip(&*values) {
         let (part, at) = blocks.place(column);
         // A column that no reward has told about is a part of its own.
         match *blocks.part(part).entries {
@@ -162,15 +277,18 @@ fn dot_by<S: Simd, const VECTORS: usize>(simd: S, left: &[f64], right: &[f64]) -
             parts[part] = simd.mul_add_e_f64s(left[part], right[part], parts[part]);
         }
     }
-    let (left, left_rest) = S::as_simd_f64s(left_rest);
-    let (right, right_rest) = S::as_simd_f64s(right_rest);
-    for part in 0..VECTORS {
-        if part < left.len().min(right.len()) {
-            parts[part] = simd.mul_add_e_f64s(left[part], right[part], parts[part]);
-        } else if part == left.len() && !left_rest.is_empty() {
-            let (left, right) = (simd.partial_load_f64s(left_rest), simd.partial_load_f64s(right_rest));
-            parts[part] = simd.mul_add_e_f64s(left, right, parts[part]);
+    let (left, left_rest) = left_rest.as_chunks::<SIDE>();
+    let (right, right_rest) = right_rest.as_chunks::<SIDE>();
+    for (line, (left, right)) in left.iter().zip(right).enumerate() {
+        let (left, right) = (S::as_simd_f64s(left).0, S::as_simd_f64s(right).0);
+        for i in 0..SIDE / S::F64_LANES {
+            let part = line * (SIDE / S::F64_LANES) + i;
+            parts[part] = simd.mul_add_e_f64s(left[i], right[i], parts[part]);
         }
+    }
+    let mut rest = 0.0;
+    for (&left, &right) in left_rest.iter().zip(right_rest) {
+        rest = if S::IS_SCALAR { left * right + rest } else { left.mul_add(right, rest) };
     }
     let mut sums = [[0.0; SIDE]; 4];
     S::as_mut_simd_f64s(sums.as_flattened_mut()).0.copy_from_slice(&parts);
@@ -180,7 +298,7 @@ fn dot_by<S: Simd, const VECTORS: usize>(simd: S, left: &[f64], right: &[f64]) -
         all[i] = (a[i] + b[i]) + (c[i] + d[i]);
     }
     let [a, b, c, d, e, f, g, h] = all;
-    ((a + b) + (c + d)) + ((e + f) + (g + h))
+    rest + (((a + b) + (c + d)) + ((e + f) + (g + h)))
 }
 
 /// `w = Mx` for x at some places of a part.

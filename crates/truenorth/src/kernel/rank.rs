@@ -85,7 +85,7 @@ impl WithSimd for &mut IndexBounds<'_> {
 
 /// The logarithm of a positive number, less by at most CURVATURE.
 #[inline(always)]
-fn logarithm(number: f64) -> f64 {
+pub(super) fn logarithm(number: f64) -> f64 {
     (f64::from((number.to_bits() >> 32) as i32) * OCTAVE - 1023.0) * std::f64::consts::LN_2
 }
 

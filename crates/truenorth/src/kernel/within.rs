@@ -24,3 +24,23 @@ impl WithSimd for &mut Within<'_> {
             && rest.iter().all(|number| number.abs() <= self.limit)
     }
 }
+
+/// How often a number is not larger than the one before it.
+pub(crate) struct Falls<'a> {
+    pub(crate) numbers: &'a [usize],
+}
+
+impl WithSimd for &mut Falls<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> usize {
+        let (before, after) = (self.numbers, &self.numbers[1.min(self.numbers.len())..]);
+        let mut falls = 0;
+        // Without a branch for each, so that the compiler makes vectors of them.
+        for (before, after) in before.iter().zip(after) {
+            falls += usize::from(before >= after);
+        }
+        falls
+    }
+}
