@@ -10,6 +10,7 @@
 //! decides as many rounds as its probability says: see [`is_probe`](Belief::is_probe).
 
 mod arrow;
+mod batch;
 mod budget;
 mod drift;
 mod evidence;

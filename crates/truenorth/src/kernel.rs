@@ -9,6 +9,7 @@
 
 mod contend;
 mod forms;
+mod lanes;
 mod panels;
 mod parts;
 mod rank;
@@ -23,13 +24,14 @@ use pulp::{Arch, WithSimd};
 
 pub(crate) use contend::{Contend, Marginals};
 pub(crate) use forms::{Branches, Measured, Sampled, Scores};
+pub(crate) use lanes::{Diagonals, InvertLanes, ReduceLanes, SolveLanes, Solved};
 pub(crate) use panels::Panels;
-pub(crate) use parts::{Product, Room, Rows, Shrink};
+pub(crate) use parts::{Product, Room, Rows, Shrink, Table};
 pub(crate) use rank::{Contenders, IndexBounds};
 pub(crate) use small::{FactoriseSmall, InvertSmall, SMALL, Small};
 pub(crate) use tridiagonal::Tridiagonalise;
 pub(crate) use update::{Absorb, AbsorbMany, AddSquares, Carried};
-pub(crate) use within::{Falls, Within};
+pub(crate) use within::{Falls, Follow, Repeat, Within};
 
 /// Runs one of the loops with the widest vectors there are. It is handed over by reference: a value would be copied
 /// from where its parts have just been written, and wait for them.

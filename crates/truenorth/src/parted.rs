@@ -20,7 +20,7 @@
 
 use crate::blocks::Blocks;
 use crate::branch::Radius;
-use crate::kernel::{self, Product, Rows, Scores, Shrink};
+use crate::kernel::{self, Product, Rows, Scores, Shrink, Table};
 use crate::round::{Actions, Row};
 
 /// See the module's head.
@@ -37,16 +37,19 @@ pub(crate) struct Parted {
     pub(crate) spread: Vec<f64>,
     /// log det V - log det W.
     pub(crate) log_det_growth: f64,
-    /// A diagonal that is no less than B, which rewards only make smaller; nothing where it is to be found again.
+    /// A diagonal that is no less than B, which rewards only make smaller.
     #[cfg_attr(feature = "serde", serde(skip))]
-    pub(crate) limits: Vec<f64>,
+    limits: Vec<f64>,
+    /// m, U and the limits, column by column, as decisions read them.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) table: Table,
 }
 
 /// Columns up to which a part is bounded by its diagonal.
 const BOUNDED: usize = 64;
 
-/// Unknowns that may be in common.
-pub(crate) const MOST_UNKNOWNS: usize = 8;
+/// Unknowns that may be in common: a table has room for them.
+const MOST_UNKNOWNS: usize = 5;
 
 /// Room for updates.
 #[derive(Debug, Clone, Default)]
@@ -59,14 +62,19 @@ pub(crate) struct Room {
 impl Parted {
     /// Coefficients that are independent of each other: `W = diag λ`.
     pub(crate) fn ridge(ridge: impl IntoIterator<Item = f64>) -> Self {
-        let inverse = Blocks::diagonal(ridge.into_iter().map(f64::recip));
-        let mean = vec![0.0; inverse.dimension()];
-        let (shared, common, spread) = Default::default();
-        let limits = inverse.parts().map(|part| part.entries[0]).collect();
-        Self { inverse, mean, shared, common, spread, log_det_growth: 0.0, limits }
+        let mut known = Self::of(Blocks::diagonal(ridge.into_iter().map(f64::recip)));
+        known.limit(|_| f64::MAX);
+        known
     }
 
-    /// Finds the limits. Those of a part are its diagonal, times the largest eigenvalue that its correlations can have by the sums of
+    /// With this B, and nothing else known; its limits are to be found.
+    pub(crate) fn of(inverse: Blocks) -> Self {
+        let mean = vec![0.0; inverse.dimension()];
+        let (shared, common, spread, limits, table) = Default::default();
+        Self { inverse, mean, shared, common, spread, log_det_growth: 0.0, limits, table }
+    }
+
+    /// Finds the limits and the table, once all else is there. The limits of a part are its diagonal, times the largest eigenvalue that its correlations can have by the sums of
     /// their rows, or, where that is less, what B is less than from the start on.
     ///
     /// ```text
@@ -91,11 +99,12 @@ impl Parted {
             }
             let largest = 1.0 + sums.iter().copied().fold(0.0, f64::max);
             let limit = |i: usize| largest * part.get(i, i);
-            // What is no number is no limit.
-            if part.columns().enumerate().all(|(i, column)| limit(i) < self.limits[column]) {
+            // What is no number is no limit. A column by itself has no other limit than what it is.
+            if side == 1 || part.columns().enumerate().all(|(i, column)| limit(i) < self.limits[column]) {
                 part.columns().enumerate().for_each(|(i, column)| self.limits[column] = limit(i));
             }
         }
+        self.table = Table::new(&self.mean, &self.shared, &self.limits, &self.inverse);
     }
 
     /// With unknowns in common: their vectors, and their covariance over σ².
@@ -121,6 +130,7 @@ impl Parted {
         self.mean.resize(dimension, 0.0);
         self.limits.resize(dimension, ridge.recip());
         self.shared.iter_mut().for_each(|shared| shared.resize(dimension, 0.0));
+        self.table = Table::new(&self.mean, &self.shared, &self.limits, &self.inverse);
     }
 
     /// Means and radii of all actions, or of those that may have the largest index, which lies no more than `widest` times
@@ -167,6 +177,12 @@ impl Parted {
             self.mean[column] += w * error / s;
         }
         kernel::run(&mut Shrink { part, w: product, factor: s.recip() });
+        let joined = part.side() > 1;
+        for column in part.columns() {
+            let limit = &mut self.limits[column];
+            *limit = if joined { *limit } else { part.entries[0] };
+            self.table.set(column, (self.mean[column], &self.shared), joined, *limit);
+        }
     }
 
     /// θ̂.

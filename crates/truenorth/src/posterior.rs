@@ -454,8 +454,10 @@ impl Posterior {
         possible.clear();
         possible.extend((0..count).filter(|&k| upper(k) >= best));
         let farthest = |k: usize| self.belief.as_ref().map_or(0.0, |belief| belief.farthest(actions.row(k)));
-        let longest = (0..count).map(farthest).fold(0.0, f64::max);
-        let price = (upper(safe) - lower(position)).min(longest + farthest(position)).max(0.0);
+        let (price, own) = (upper(safe) - lower(position), farthest(position));
+        // The longest is no shorter than this one.
+        let longest = || (0..count).map(farthest).fold(0.0, f64::max);
+        let price = if price > 2.0 * own { price.min(longest() + own) } else { price }.max(0.0);
         board.possible = possible;
         Priced { safe, price: price / noise, allowed: budget.allowed }
     }

@@ -18,9 +18,9 @@ use std::rc::Rc;
 
 use nalgebra::{Matrix3, MatrixXx3, Vector3};
 
-use super::Logs;
 use super::models::{Change, Weighed};
 use super::regression::Sums;
+use super::{Logs, batch};
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::kernel::{self, Marginals};
@@ -308,17 +308,16 @@ impl Weighed for Arrow<'_> {
         let mut parts = Vec::with_capacity(self.parts.len());
         let [mut diagonal, mut by_own] = [0, 1].map(|_| vec![0.0; dimension]);
         let mut by_z = [0; BORDER].map(|_| vec![0.0; dimension]);
-        for part in &self.parts {
-            let mut sum = part.q.clone();
+        let mut blocks: Vec<Matrix> = self.parts.iter().map(|part| part.q.clone()).collect();
+        for (block, part) in blocks.iter_mut().zip(&self.parts) {
+            part.columns.iter().enumerate().for_each(|(i, &column)| block[(i, i)] += precision[column]);
+        }
+        let log_dets = batch::invert("the precision of the drift", &mut blocks)?;
+        for ((part, block), log_det) in self.parts.iter().zip(blocks).zip(log_dets) {
             let mut linear = part.h.clone();
-            for (i, &column) in part.columns.iter().enumerate() {
-                sum[(i, i)] += precision[column];
-                linear[i] += natural[column];
-            }
-            let factor = dense::cholesky("the precision of the drift", &sum)?;
-            let block = dense::inverse_from_factor(&factor);
+            part.columns.iter().enumerate().for_each(|(i, &column)| linear[i] += natural[column]);
             let (own, z) = (&block * &linear, &block * &part.border);
-            log_weight += linear.dot(&own) - dense::log_det_from_factor(&factor);
+            log_weight += linear.dot(&own) - log_det;
             border -= part.border.tr_mul(&z);
             rest -= z.tr_mul(&linear);
             for (i, &column) in part.columns.iter().enumerate() {

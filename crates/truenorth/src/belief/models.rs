@@ -29,6 +29,7 @@
 //! from all of these to their neighbours, until it stands.
 //! Models that are as heavy as one that is left out are left out with it, so that neither rounding nor the order of columns decides.
 
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use crate::check;
@@ -235,6 +236,8 @@ pub(crate) struct Averaged<M> {
 pub(crate) struct Models<'a, L> {
     likelihood: &'a L,
     past: Past,
+    /// Log of the prior probability that no column has changed by itself.
+    staying: f64,
     moved: [Component; MOVED.len()],
     /// The states of each column but the first.
     changed: Vec<[Component; ANEW.len() + 1]>,
@@ -282,10 +285,17 @@ struct Neighbour {
     model: usize,
     column: usize,
     state: u8,
-    change: Change,
+    /// μ and S_jj of the column before.
+    before: (f64, f64),
 }
 
 impl Neighbour {
+    /// The heavier one first; of several that are as heavy, the one that was found first.
+    fn heavier(a: &Self, b: &Self) -> Ordering {
+        let place = |neighbour: &Self| (neighbour.model, neighbour.column, neighbour.state);
+        b.log_weight.total_cmp(&a.log_weight).then_with(|| place(a).cmp(&place(b)))
+    }
+
     fn mark<State>(&self, from: &Model<State>) -> u64 {
         let old = mark(self.column, from.named.states[self.column]);
         from.mark.wrapping_sub(old).wrapping_add(mark(self.column, self.state))
@@ -331,7 +341,8 @@ impl<'a, L: Weighed> Models<'a, L> {
             std::array::from_fn(state)
         };
         let moved = MOVED.map(|deviation| Component::new(0.0, deviation));
-        Self { likelihood, past, moved, changed: anew.iter().enumerate().map(states).collect() }
+        let staying = (0..anew.len()).map(|k| ((k as f64 + 0.5) / (k as f64 + 1.0)).ln()).sum();
+        Self { likelihood, past, staying, moved, changed: anew.iter().enumerate().map(states).collect() }
     }
 
     fn columns(&self) -> usize {
@@ -349,15 +360,13 @@ impl<'a, L: Weighed> Models<'a, L> {
     /// Log of a model's prior probability.
     fn log_prior(&self, named: &Named) -> f64 {
         // B(k + ½, m - k + ½) / B(½, ½), a column at a time.
-        let (changed, columns) = (named.changed(), self.columns());
-        let odds = |taken: usize, at: usize| (taken as f64 + 0.5) / (at as f64 + 1.0);
-        let changing: f64 = (0..changed).map(|k| odds(k, k).ln()).sum();
-        let staying: f64 = (changed..columns).map(|k| odds(k - changed, k).ln()).sum();
+        let columns = self.columns();
+        let changing: f64 = (0..named.changed()).map(|changed| self.gain(changed, 1)).sum();
         let still = self.past.still;
         let moved = if named.moved == 0 { still } else { (1.0 - still) / (MOVED.len() - 1) as f64 };
         let ways = |j: usize| (self.ways(j, named.moved) as f64).ln();
         let ways: f64 = (0..columns).filter(|&j| named.states[j] > 0).map(ways).sum();
-        moved.ln() + changing + staying - ways
+        moved.ln() + self.staying + changing - ways
     }
 
     /// States in which a column has changed by itself, all alike.
@@ -397,7 +406,7 @@ impl<'a, L: Weighed> Models<'a, L> {
         Change { delta, c, factor: delta / d, shift: (c - delta * mean) / d, d, rest }
     }
 
-    /// The neighbours of a model that are at least so heavy. O(d).
+    /// The neighbours of a model that are heavier than that, all or those that are heavier than the ones before them. O(d).
     ///
     /// A column that has not changed by itself, in a state that it was moved to by g, cannot gain more than the most likely drift of all
     /// would, whatever its other states are:
@@ -409,7 +418,7 @@ impl<'a, L: Weighed> Models<'a, L> {
         &self,
         models: &[Model<L::State>],
         place: usize,
-        least: f64,
+        (mut least, all): (f64, bool),
         room: &mut Room,
         found: &mut Vec<Neighbour>,
     ) {
@@ -436,14 +445,16 @@ impl<'a, L: Weighed> Models<'a, L> {
                     (_, 0) => -self.gain(changed - 1, ways),
                     _ => 0.0,
                 };
-                let change = self.change(&model.named, column, state, (means[column], variances[column]));
+                let before = (means[column], variances[column]);
+                let change = self.change(&model.named, column, state, before);
                 // Most are too light whatever their log D is.
                 if change.d >= 1.0 && model.log_weight + 0.5 * change.rest + prior <= least {
                     continue;
                 }
                 let log_weight = model.log_weight + change.log_weight() + prior;
                 if log_weight > least {
-                    found.push(Neighbour { log_weight, model: place, column, state, change });
+                    least = if all { least } else { log_weight };
+                    found.push(Neighbour { log_weight, model: place, column, state, before });
                 }
             }
         }
@@ -454,7 +465,8 @@ impl<'a, L: Weighed> Models<'a, L> {
         let from = &models[to.model];
         let mut named = from.named.clone();
         named.states[to.column] = to.state;
-        let state = self.likelihood.changed(&from.state, to.column, &to.change);
+        let change = self.change(&from.named, to.column, to.state, to.before);
+        let state = self.likelihood.changed(&from.state, to.column, &change);
         Model { named, mark: to.mark(from), log_weight: to.log_weight, state, explored: false }
     }
 
@@ -464,9 +476,9 @@ impl<'a, L: Weighed> Models<'a, L> {
         let (mut model, mut found) = (from.clone(), Vec::new());
         for _ in 0..STEPS {
             found.clear();
-            self.neighbours(std::slice::from_ref(&model), 0, model.log_weight + EQUAL, room, &mut found);
-            let heavier = found.iter().max_by(|a, b| a.log_weight.total_cmp(&b.log_weight));
-            let Some(heavier) = heavier else { break };
+            let least = model.log_weight + EQUAL;
+            self.neighbours(std::slice::from_ref(&model), 0, (least, false), room, &mut found);
+            let Some(heavier) = found.last() else { break };
             model = self.moved(std::slice::from_ref(&model), heavier);
         }
         model
@@ -505,12 +517,18 @@ impl<'a, L: Weighed> Models<'a, L> {
             let mut found = Vec::new();
             for place in 0..models.len() {
                 if !models[place].explored {
-                    self.neighbours(&models, place, least, &mut room, &mut found);
+                    self.neighbours(&models, place, (least, true), &mut room, &mut found);
                     models[place].explored = true;
                 }
             }
-            found.sort_by(|a, b| b.log_weight.total_cmp(&a.log_weight));
             let known = models.len();
+            // A neighbour is one of so many models at most, and there are so many, so that those behind do not matter.
+            let enough = known * (known + width);
+            if found.len() > enough {
+                found.select_nth_unstable_by(enough, Neighbour::heavier);
+                found.truncate(enough);
+            }
+            found.sort_unstable_by(Neighbour::heavier);
             for neighbour in &found {
                 let from = &models[neighbour.model];
                 let mark = neighbour.mark(from);
@@ -634,7 +652,8 @@ mod tests {
             let named = Named { moved, states: vec![0, seed % (ways + 1), 2, seed % 2] };
             let start = models.start(named).unwrap();
             let (mut found, mut room) = (Vec::new(), Room::default());
-            models.neighbours(std::slice::from_ref(&start), 0, f64::NEG_INFINITY, &mut room, &mut found);
+            let least = (f64::NEG_INFINITY, true);
+            models.neighbours(std::slice::from_ref(&start), 0, least, &mut room, &mut found);
             assert_eq!(found.len(), 3 * usize::from(ways) + 1);
             for neighbour in &found {
                 let moved = models.moved(std::slice::from_ref(&start), neighbour);

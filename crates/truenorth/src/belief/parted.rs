@@ -115,8 +115,7 @@ impl Belief {
         let evidence = alone.log_evidence - unmoved;
         self.void = (1.0 + (1.0 - VOID) / VOID * (drifted.log_evidence - evidence).exp()).recip();
         let (void, holds, dimension) = (self.void, 1.0 - self.void, known.estimate.len());
-        let mut belief = Parted::ridge(vec![1.0; dimension]);
-        belief.inverse = together.clone();
+        let mut belief = Parted::of(together.clone());
         // What parts have in common, as far as it is kept: the border, whether the logs are void, and the level if they are.
         let mut shared = vec![vec![0.0; dimension]; BORDER + 2];
         let mut common = Matrix::zeros(BORDER + 2, BORDER + 2);
@@ -178,8 +177,7 @@ impl Belief {
 
     /// A regression in the users' units, over σ².
     fn parted(&self, together: &Blocks, data: &Sums, found: &Regression, wider: f64) -> Parted {
-        let mut known = Parted::ridge(vec![1.0; together.dimension()]);
-        known.inverse = together.clone();
+        let mut known = Parted::of(together.clone());
         let mut shared = vec![0.0; together.dimension()];
         known.log_det_growth = found.growth;
         for (place, part) in data.parts.iter().enumerate() {
@@ -191,10 +189,11 @@ impl Belief {
             let own = known.inverse.place(part.columns[0]).0;
             found.covariance[place].write(known.inverse.part_mut(own), &units, wider / self.variance);
         }
+        let mut known = known.with_common(vec![shared], vec![found.level * wider / self.variance]);
         // The covariance is no wider than the prior.
         let prior = self.evidence.scale * wider / self.variance;
         known.limit(|column| prior / self.units.known(column).powi(2));
-        known.with_common(vec![shared], vec![found.level * wider / self.variance])
+        known
     }
 
     /// Logs that would leave what is known, as [`imagined`](Self::imagined) makes them; what parts have in common is lost.

@@ -2,9 +2,9 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::Scores;
+use super::{Aligned, Scores};
 use crate::blocks::{Blocks, Part, start};
-use crate::parted::{MOST_UNKNOWNS, Parted};
+use crate::parted::Parted;
 use crate::round::Actions;
 use crate::triangle::SIDE;
 
@@ -12,18 +12,17 @@ use crate::triangle::SIDE;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Room {
     x: Outer,
-    /// What the unknowns in common add to an action's variance, and the most that its index can be.
-    shared: Vec<f64>,
-    most: Vec<f64>,
+    /// What each action makes of the table.
+    sums: Vec<[f64; SIDE]>,
 }
 
 /// An action's values and their products, which the next action may have, too.
 #[derive(Debug, Clone, Default)]
 struct Outer {
-    /// Values and their squares, filled up with zeros to whole lines.
     values: Vec<f64>,
-    squares: Vec<f64>,
-    length: usize,
+    /// What rows of a table of this width are multiplied by, filled up with zeros to whole fours of lines.
+    factors: Aligned,
+    width: usize,
     /// x_i², and 2 x_i x_j for j < i, as a part stores them; empty until a form asks for them.
     products: Vec<f64>,
     /// Part, place and value of each feature.
@@ -33,48 +32,47 @@ struct Outer {
 impl Outer {
     /// Takes the values of an action.
     #[inline(always)]
-    fn set(&mut self, values: &[f64]) {
-        if self.length == values.len() && self.has(values) {
+    fn set(&mut self, values: &[f64], width: usize) {
+        if self.values.len() == values.len() && self.width == width && self.has(values) {
             return;
         }
-        self.length = values.len();
         self.values.clear();
         self.values.extend_from_slice(values);
-        self.values.resize(values.len().next_multiple_of(SIDE), 0.0);
-        self.squares.clear();
-        self.squares.extend(self.values.iter().map(|x| x * x));
+        self.width = width;
         self.products.clear();
-    }
-
-    /// The first column, where the others follow it, and so many behind them that there are whole lines. Mostly there are.
-    #[inline(always)]
-    fn run(&self, columns: &[usize], dimension: usize) -> Option<usize> {
-        let (&first, &last) = (columns.first()?, columns.last()?);
-        (last - first + 1 == columns.len() && first + self.values.len() <= dimension).then_some(first)
+        self.factors.resize((values.len() * width).next_multiple_of(FOUR));
+        let factors = self.factors.get_mut();
+        factors[values.len() * width..].fill(0.0);
+        for (factors, x) in factors.chunks_exact_mut(width).zip(values) {
+            factors[..width - 2].fill(*x);
+            factors[width - 2..].fill(x * x);
+        }
     }
 
     /// Whether these are the last values, bit for bit; without a branch for each, so that vectors compare them.
     #[inline(always)]
     fn has(&self, values: &[f64]) -> bool {
-        let (lines, rest) = values.as_chunks::<SIDE>();
-        let (mine, mine_rest) = self.values[..values.len()].as_chunks::<SIDE>();
         let mut differ = 0;
-        for (a, b) in lines.iter().zip(mine) {
+        for (a, b) in values.as_chunks::<SIDE>().0.iter().zip(self.values.as_chunks::<SIDE>().0) {
             for i in 0..SIDE {
                 differ |= a[i].to_bits() ^ b[i].to_bits();
             }
         }
-        for (a, b) in rest.iter().zip(mine_rest) {
-            differ |= a.to_bits() ^ b.to_bits();
+        // The last ones, some of them again.
+        if let (Some(a), Some(b)) = (values.last_chunk::<SIDE>(), self.values.last_chunk::<SIDE>()) {
+            for i in 0..SIDE {
+                differ |= a[i].to_bits() ^ b[i].to_bits();
+            }
+            return differ == 0;
         }
-        differ == 0
+        values.iter().zip(&self.values).all(|(a, b)| a.to_bits() == b.to_bits())
     }
 
     #[inline(always)]
     fn products(&mut self) -> &[f64] {
         if self.products.is_empty() {
-            self.products.reserve(start(self.length));
-            for (i, x) in self.values[..self.length].iter().enumerate() {
+            self.products.reserve(start(self.values.len()));
+            for (i, x) in self.values.iter().enumerate() {
                 self.products.extend(self.values[..i].iter().map(|y| 2.0 * x * y));
                 self.products.push(x * x);
             }
@@ -83,6 +81,8 @@ impl Outer {
     }
 }
 
+/// Numbers of four lines.
+const FOUR: usize = 4 * SIDE;
 /// By how much a bound of a variance is larger than it has to be: more than rewards can bring by rounding.
 const SLACK: f64 = 1e-6;
 
@@ -111,113 +111,194 @@ impl WithSimd for &mut Rows<'_> {
         let Scores { mean: means, statistical: radii, bias } = &mut **scores;
         let (means, radii) = (&mut means[..count], &mut radii[..count]);
         bias.fill(0.0);
-        let Room { x, shared: squares, most } = &mut **room;
-        squares.resize(count, 0.0);
-        most.resize(count, 0.0);
-        let (squares, most) = (&mut squares[..count], &mut most[..count]);
-        let unknowns = known.common.len().min(MOST_UNKNOWNS);
-        let widest = widest.filter(|_| known.limits.len() == known.mean.len());
-        for k in 0..count {
-            let (columns, values) = actions.entries(k);
-            x.set(values);
-            let run = x.run(columns, known.mean.len());
-            let mut mean = along(simd, &known.mean, run, columns, &x.values);
-            let (mut a, mut square) = ([0.0; MOST_UNKNOWNS], 0.0);
-            for (i, vector) in known.shared.iter().enumerate().take(unknowns) {
-                a[i] = along(simd, vector, run, columns, &x.values);
-                mean += a[i] * known.common[i];
+        let Room { x, sums } = &mut **room;
+        let table = &known.table;
+        sums.resize(count, [0.0; SIDE]);
+        let sums = &mut sums[..count];
+        // One pass that only multiplies and adds, so that nothing in it waits.
+        if let Some((arms, values)) = actions.arms() {
+            x.set(values, table.width);
+            let factors = x.factors.get();
+            for (first, sums) in arms.zip(&mut *sums) {
+                table.along_from(simd, first, factors, sums);
             }
-            for (i, row) in known.spread.chunks_exact(unknowns.max(1)).enumerate().take(unknowns) {
-                let mut sum = 0.0;
-                for (c, a_j) in row.iter().zip(&a) {
-                    sum += c * a_j;
+        } else {
+            for (k, sums) in sums.iter_mut().enumerate() {
+                let (columns, values) = actions.entries(k);
+                x.set(values, table.width);
+                table.along(simd, columns, x.factors.get(), sums);
+            }
+        }
+        // The mean and a for the unknowns are in lanes: what comes of these are products of lines.
+        let unknowns = known.common.len();
+        let (mut common, mut spread) = ([0.0; SIDE], [[0.0; SIDE]; SIDE]);
+        common[0] = 1.0;
+        common[1..=unknowns].copy_from_slice(&known.common);
+        for (to, row) in spread.iter_mut().zip(known.spread.chunks_exact(unknowns.max(1))) {
+            to[1..=unknowns].copy_from_slice(row);
+        }
+        let mut highest = 0;
+        for (k, sums) in sums.iter_mut().enumerate() {
+            let mut moved = [0.0; SIDE];
+            for (i, row) in spread.iter().enumerate().take(unknowns) {
+                for lane in 0..SIDE {
+                    moved[lane] += sums[1 + i] * row[lane];
                 }
-                square += a[i] * sum;
             }
-            means[k] = mean;
-            squares[k] = square;
-            if widest.is_some() {
-                most[k] = along(simd, &known.limits, run, columns, &x.squares) + square.max(0.0);
-            } else {
-                radii[k] = norm * f64::sqrt((square + form(simd, &known.inverse, columns, x)).max(0.0));
-            }
-        }
-        let Some(widest) = widest else { return };
-        let (mut best, mut highest) = (f64::NEG_INFINITY, 0);
-        for k in 0..count {
+            means[k] = halved(sums, &common);
+            sums[0] = halved(sums, &moved);
             radii[k] = 0.0;
-            most[k] = means[k] + widest * (norm * f64::sqrt(most[k] * (1.0 + SLACK)));
+            highest = if means[k] > means[highest] { k } else { highest };
         }
-        for k in 0..count {
-            if most[k] > best {
-                (best, highest) = (most[k], k);
+        let widest = widest.map(|widest| (widest * norm).powi(2) * (1.0 + SLACK));
+        let (mut best, first) = (f64::NEG_INFINITY, widest.map(|_| highest));
+        for k in first.into_iter().chain(0..count) {
+            let (mean, sums) = (means[k], &sums[k]);
+            let (mut square, own) = (sums[0], sums[table.width - 1]);
+            // Whether one of its columns is in a part with others.
+            if sums[table.width - 2] != 0.0 {
+                let (most, gap) = (own + square.max(0.0), best - mean);
+                // What is no number is looked at.
+                if widest.is_some_and(|widest| gap > 0.0 && gap * gap > widest * most) {
+                    continue;
+                }
+                let (columns, values) = actions.entries(k);
+                x.set(values, table.width);
+                square += form(simd, &known.inverse, columns, x);
+            } else {
+                square += own;
             }
-        }
-        best = f64::NEG_INFINITY;
-        for k in [highest].into_iter().chain(0..count) {
-            // What is no number is looked at.
-            if most[k] < best {
-                continue;
-            }
-            let (columns, values) = actions.entries(k);
-            x.set(values);
-            radii[k] = norm * f64::sqrt((squares[k] + form(simd, &known.inverse, columns, x)).max(0.0));
-            best = best.max(means[k] + radii[k]);
+            radii[k] = norm * f64::sqrt(square.max(0.0));
+            // No less than what rounding makes of it.
+            let index = mean + radii[k];
+            best = best.max(index - 1e-12 * index.abs());
         }
     }
 }
 
-/// `xᵀv`, for x filled up to whole lines.
+/// Sum of the products of two lines, by halves.
 #[inline(always)]
-fn along<S: Simd>(simd: S, vector: &[f64], run: Option<usize>, columns: &[usize], values: &[f64]) -> f64 {
-    if let Some(first) = run {
-        return lines(simd, &vector[first..][..values.len()], values);
+fn halved(left: &[f64; SIDE], right: &[f64; SIDE]) -> f64 {
+    let mut products = [0.0; SIDE];
+    for lane in 0..SIDE {
+        products[lane] = left[lane] * right[lane];
     }
-    let mut sum = 0.0;
-    for (&column, value) in columns.iter().zip(values) {
-        sum += value * vector[column];
-    }
-    sum
+    let [a, b, c, d, e, f, g, h] = products;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// Sum of products of whole lines.
+/// Several numbers for each column, side by side: what a row of some columns makes of each of them takes one pass, without a sum
+/// across vectors.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Table {
+    /// Numbers for each column: half a line or a whole one.
+    width: usize,
+    numbers: Aligned,
+}
+
+impl Table {
+    /// For each column its mean and what the unknowns move, and what goes with squares: whether it is in a part with others, and its limit.
+    pub(crate) fn new(mean: &[f64], shared: &[Vec<f64>], limits: &[f64], inverse: &Blocks) -> Self {
+        let width = if shared.len() + 3 <= SIDE / 2 { SIDE / 2 } else { SIDE };
+        let mut numbers = Aligned::default();
+        // A row may be filled up from behind the last column.
+        numbers.resize(mean.len() * width + FOUR);
+        numbers.get_mut().fill(0.0);
+        let mut table = Self { width, numbers };
+        for (column, limit) in limits.iter().enumerate() {
+            let joined = inverse.part(inverse.place(column).0).side() > 1;
+            table.set(column, (mean[column], shared), joined, *limit);
+        }
+        table
+    }
+
+    /// Takes what has become of a column.
+    #[inline]
+    pub(crate) fn set(
+        &mut self,
+        column: usize,
+        (mean, shared): (f64, &[Vec<f64>]),
+        joined: bool,
+        limit: f64,
+    ) {
+        let numbers = &mut self.numbers.get_mut()[column * self.width..][..self.width];
+        numbers[0] = mean;
+        for (to, shared) in numbers[1..].iter_mut().zip(shared) {
+            *to = shared[column];
+        }
+        numbers[self.width - 2] = f64::from(u8::from(joined));
+        numbers[self.width - 1] = limit;
+    }
+
+    /// `xᵀ` of each; where the columns of an action follow each other, which they mostly do, line by line.
+    #[inline(always)]
+    fn along<S: Simd>(&self, simd: S, columns: &[usize], factors: &[f64], to: &mut [f64; SIDE]) {
+        match columns {
+            [first, .., last] if last - first + 1 == columns.len() => {
+                self.along_from(simd, *first, factors, to);
+            }
+            _ => {
+                let width = self.width;
+                *to = [0.0; SIDE];
+                for (column, factors) in columns.iter().zip(factors.chunks_exact(width)) {
+                    let numbers = &self.numbers.get()[column * width..][..width];
+                    for i in 0..width {
+                        to[i] += factors[i] * numbers[i];
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same for columns that follow each other from this one on.
+    #[inline(always)]
+    fn along_from<S: Simd>(&self, simd: S, first: usize, factors: &[f64], to: &mut [f64; SIDE]) {
+        let line = lines(simd, &self.numbers.get()[first * self.width..][..factors.len()], factors);
+        *to = line;
+        if self.width < SIDE {
+            for i in 0..SIDE / 2 {
+                to[i] = line[i] + line[SIDE / 2 + i];
+            }
+        }
+    }
+}
+
+/// Products of lines, four at a time, added up.
 #[inline(always)]
-fn lines<S: Simd>(simd: S, left: &[f64], right: &[f64]) -> f64 {
+fn lines<S: Simd>(simd: S, left: &[f64], right: &[f64]) -> [f64; SIDE] {
     // Which one is known when this is compiled.
-    match SIDE / S::F64_LANES {
-        1 => lines_by::<S, 1>(simd, left, right),
-        2 => lines_by::<S, 2>(simd, left, right),
+    match FOUR / S::F64_LANES {
         4 => lines_by::<S, 4>(simd, left, right),
-        _ => lines_by::<S, SIDE>(simd, left, right),
+        8 => lines_by::<S, 8>(simd, left, right),
+        16 => lines_by::<S, 16>(simd, left, right),
+        _ => lines_by::<S, FOUR>(simd, left, right),
     }
 }
 
 #[inline(always)]
-fn lines_by<S: Simd, const VECTORS: usize>(simd: S, left: &[f64], right: &[f64]) -> f64 {
+fn lines_by<S: Simd, const VECTORS: usize>(simd: S, left: &[f64], right: &[f64]) -> [f64; SIDE] {
     let mut sums = [simd.splat_f64s(0.0); VECTORS];
-    for (left, right) in left.as_chunks::<SIDE>().0.iter().zip(right.as_chunks::<SIDE>().0) {
+    for (left, right) in left.as_chunks::<FOUR>().0.iter().zip(right.as_chunks::<FOUR>().0) {
         let (left, right) = (S::as_simd_f64s(left).0, S::as_simd_f64s(right).0);
         for i in 0..VECTORS {
             sums[i] = simd.mul_add_e_f64s(left[i], right[i], sums[i]);
         }
     }
-    // By halves, down to one number, as every vector adds up its own.
-    let mut half = VECTORS;
-    while half > 1 {
-        half /= 2;
-        for i in 0..half {
-            sums[i] = simd.add_f64s(sums[i], sums[i + half]);
-        }
+    let (mut line, each) = ([0.0; SIDE], VECTORS / 4);
+    for (i, to) in S::as_mut_simd_f64s(&mut line).0.iter_mut().enumerate() {
+        let halves =
+            [simd.add_f64s(sums[i], sums[2 * each + i]), simd.add_f64s(sums[each + i], sums[3 * each + i])];
+        *to = simd.add_f64s(halves[0], halves[1]);
     }
-    simd.reduce_sum_f64s(sums[0])
+    line
 }
 
 /// `xᵀMx`.
 #[inline(always)]
 fn form<S: Simd>(simd: S, blocks: &Blocks, columns: &[usize], x: &mut Outer) -> f64 {
     match blocks.run(columns) {
-        Some((part, 0)) if x.length == part.side() => return dot(simd, &part.entries, x.products()),
-        Some((part, place)) => return run(simd, part, place, &x.values[..x.length]),
+        Some((part, 0)) if x.values.len() == part.side() => return dot(simd, &part.entries, x.products()),
+        Some((part, place)) => return run(simd, part, place, &x.values),
         None => {}
     }
     let Outer { values, entries, .. } = x;

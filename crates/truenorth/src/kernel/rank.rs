@@ -54,6 +54,13 @@ impl WithSimd for &mut IndexBounds<'_> {
         let (factor, length) = (2.0 / scale, mean.len());
         let (mean, statistical, bias) = (&mean[..length], &statistical[..length], &bias[..length]);
         let (low, high) = (&mut lower[..length], &mut upper[..length]);
+        if rounds <= 1.0 {
+            // ν is at most t/d: the index is the UCB, and the first one of the largest is it.
+            for k in 0..length {
+                low[k] = mean[k] + (statistical[k] + bias[k]);
+            }
+            return first_largest(&low[..count]);
+        }
         // ν is at most t/d: once a few actions are known well, this decides.
         let widest = (1.0 + factor * (logarithm(rounds) + CURVATURE + SLACK).max(0.0)).sqrt();
         // No branches in these loops, so that the compiler makes vectors of them.
@@ -81,6 +88,18 @@ impl WithSimd for &mut IndexBounds<'_> {
         }
         contenders(&low[..count], &high[..count])
     }
+}
+
+#[inline(always)]
+fn first_largest(numbers: &[f64]) -> Contenders {
+    let (mut best, mut position, mut all) = (f64::NEG_INFINITY, 0, true);
+    for (k, &number) in numbers.iter().enumerate() {
+        all &= !number.is_nan();
+        if number > best {
+            (best, position) = (number, k);
+        }
+    }
+    if all { Contenders::One(position) } else { Contenders::Any }
 }
 
 /// The logarithm of a positive number, less by at most CURVATURE.
