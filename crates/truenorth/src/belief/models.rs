@@ -406,7 +406,7 @@ impl<'a, L: Weighed> Models<'a, L> {
         Change { delta, c, factor: delta / d, shift: (c - delta * mean) / d, d, rest }
     }
 
-    /// The neighbours of a model that are heavier than that, all or those that are heavier than the ones before them. O(d).
+    /// The neighbours of a model that are heavier than that, all or those that are no lighter than the ones before them. O(d).
     ///
     /// A column that has not changed by itself, in a state that it was moved to by g, cannot gain more than the most likely drift of all
     /// would, whatever its other states are:
@@ -452,7 +452,8 @@ impl<'a, L: Weighed> Models<'a, L> {
                     continue;
                 }
                 let log_weight = model.log_weight + change.log_weight() + prior;
-                if log_weight > least {
+                // Of those that are as heavy, the last one.
+                if log_weight > least || !all && !found.is_empty() && log_weight >= least {
                     least = if all { least } else { log_weight };
                     found.push(Neighbour { log_weight, model: place, column, state, before });
                 }

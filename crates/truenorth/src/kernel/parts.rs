@@ -445,3 +445,65 @@ fn axpy<S: Simd>(simd: S, factor: f64, from: &[f64], to: &mut [f64]) {
         *to = if S::IS_SCALAR { factor * from + *to } else { factor.mul_add(from, *to) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pulp::Arch;
+
+    use super::*;
+    use crate::parted;
+    use crate::round::Row;
+
+    /// Means and radii of rows that follow each other, lie apart, touch several parts or none.
+    fn scores(arch: Arch, widest: Option<f64>) -> [Vec<f64>; 2] {
+        let number = |i: usize| ((i * 7919) % 10_007) as f64 / 10_007.0 - 0.5;
+        let (mut known, mut room) =
+            (Parted::ridge((0..60).map(|i| 1.0 + number(i))), parted::Room::default());
+        known = known.with_common(vec![(0..60).map(number).collect()], vec![0.3]);
+        known.limit(|_| f64::MAX);
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in [&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10][..], &[11, 12, 13], &[20, 25, 40], &[0, 12, 58], &[]]
+        {
+            columns.extend(row);
+            values.extend(row.iter().map(|column| number(column + 77)));
+            starts.push(columns.len());
+        }
+        for k in [0, 1, 2, 0] {
+            let range = starts[k]..starts[k + 1];
+            known.update(Row::sparse(&columns[range.clone()], &values[range]), 0.4, &mut room);
+        }
+        let actions = Actions::sparse(&starts, &columns, &values, 60).unwrap();
+        let (mut scores, mut room) = (Scores::default(), Room::default());
+        arch.dispatch(&mut Rows {
+            known: &known,
+            actions,
+            norm: 0.7,
+            widest,
+            scores: &mut scores,
+            room: &mut room,
+        });
+        [scores.mean, scores.statistical].map(|numbers| numbers[..5].to_vec())
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn vectors_of_four_and_of_eight_agree_to_the_last_bit_on_parts() {
+        let (Some(four), Some(eight)) = (pulp::x86::V3::try_new(), pulp::x86::V4::try_new()) else {
+            eprintln!("skipped: this processor does not have both");
+            return;
+        };
+        for widest in [None, Some(1.0)] {
+            assert_eq!(scores(Arch::V3(four), widest), scores(Arch::V4(eight), widest));
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_cannot_have_the_largest_upper_end() {
+        let ([means, radii], [_, some]) = (scores(Arch::new(), None), scores(Arch::new(), Some(1.0)));
+        let best = (0..5).map(|k| means[k] + radii[k]).fold(f64::NEG_INFINITY, f64::max);
+        for k in 0..5 {
+            let same = (some[k] - radii[k]).abs() < f64::EPSILON;
+            assert!(same || some[k].abs() < f64::EPSILON && means[k] + radii[k] < best, "{k}");
+        }
+    }
+}
