@@ -30,6 +30,8 @@ pub(super) const BORDER: usize = 3;
 type Border = Matrix3<f64>;
 type Shared = Vector3<f64>;
 type Beside = MatrixXx3<f64>;
+/// y'By, Z'y and o'y.
+type Along = (f64, Shared, f64);
 
 /// The likelihood of the drift, with a border of the common factor and both levels.
 pub(super) struct Arrow<'a> {
@@ -259,8 +261,7 @@ impl<'a> Arrow<'a> {
     /// The variance of f'θ_* over all parts, for a vector by part.
     pub(super) fn variance(&self, f: &[&Vector], mixture: &Mixture) -> f64 {
         let moved: Vec<Vector> = self.parts.iter().zip(f).map(|(part, f)| part.gain.tr_mul(f)).collect();
-        // y'By, Z'y and o'y of a part.
-        let of = |given: &Given, y: &Vector| -> (f64, Shared, f64) {
+        let of = |given: &Given, y: &Vector| -> Along {
             (y.dot(&(&given.block * y)), given.z.tr_mul(y), y.dot(&given.own))
         };
         let mut variance = 0.0;
@@ -269,7 +270,7 @@ impl<'a> Arrow<'a> {
             variance += f.dot(&(&part.covariance * *f));
             beside += part.beside.tr_mul(f);
         }
-        let mut starts: Vec<(&Rc<Start>, (f64, Shared, f64))> = Vec::new();
+        let mut starts: Vec<(&Rc<Start>, Along)> = Vec::new();
         let mut along = Vec::new();
         for (weight, model) in &mixture.models {
             if !starts.iter().any(|(start, _)| Rc::ptr_eq(start, &model.start)) {
@@ -374,9 +375,9 @@ impl Weighed for Arrow<'_> {
                 let vector = block.column(at);
                 let shift = (change.c - change.delta * own[at]) / (1.0 + change.delta * block[(at, at)]);
                 let given = Rc::new(Given {
-                    block: block - (&vector * factor) * vector.transpose(),
-                    z: z - (&vector * factor) * row.transpose(),
-                    own: own + &vector * shift,
+                    block: block - (vector * factor) * vector.transpose(),
+                    z: z - (vector * factor) * row.transpose(),
+                    own: own + vector * shift,
                 });
                 match state.changed.binary_search_by_key(&place, |changed| changed.0) {
                     Ok(found) => state.changed[found].1 = given,

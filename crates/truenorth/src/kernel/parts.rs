@@ -155,8 +155,10 @@ impl WithSimd for &mut Rows<'_> {
         for k in first.into_iter().chain(0..count) {
             let (mean, sums) = (means[k], &sums[k]);
             let (mut square, own) = (sums[0], sums[table.width - 1]);
-            // Whether one of its columns is in a part with others.
-            if sums[table.width - 2] != 0.0 {
+            if sums[table.width - 2] == 0.0 {
+                // All its columns are parts of their own.
+                square += own;
+            } else {
                 let (most, gap) = (own + square.max(0.0), best - mean);
                 // What is no number is looked at.
                 if widest.is_some_and(|widest| gap > 0.0 && gap * gap > widest * most) {
@@ -165,8 +167,6 @@ impl WithSimd for &mut Rows<'_> {
                 let (columns, values) = actions.entries(k);
                 x.set(values, table.width);
                 square += form(simd, &known.inverse, columns, x);
-            } else {
-                square += own;
             }
             radii[k] = norm * f64::sqrt(square.max(0.0));
             // No less than what rounding makes of it.
