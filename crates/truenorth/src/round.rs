@@ -57,20 +57,22 @@ impl<'a> Actions<'a> {
             return Err(Reason::NoActions.into());
         }
         check::length("the list of columns", values.len(), columns.len())?;
-        let whole = starts[0] == 0 && starts.is_sorted() && starts.last() == Some(&values.len());
+        // Mostly, all actions have as many.
+        let (count, period) = (starts.len() - 1, starts[1]);
+        let even = period.checked_mul(count) == Some(values.len())
+            && kernel::run(&mut Follow { numbers: starts, step: period });
+        let sorted = even || starts.is_sorted();
+        let whole = starts[0] == 0 && sorted && starts.last() == Some(&values.len());
         let last = starts.last().map_or(0.0, |&last| last as f64);
         check::range(whole, "starts", "increasing from 0 to the number of values", last)?;
         let mut actions =
             Self { values, sparse: Some((starts, columns)), alike: false, follow: false, dimension };
         // All at once; row by row only where something is wrong.
-        let period = starts[1];
-        actions.alike = period > 0
-            && values.len() == period * actions.count()
-            && starts.windows(2).all(|ends| ends[1] - ends[0] == period)
-            && kernel::run(&mut Repeat { numbers: values, period });
-        actions.follow = kernel::run(&mut Follow { numbers: columns });
+        actions.alike = even && period > 0 && kernel::run(&mut Repeat { numbers: values, period });
+        actions.follow = kernel::run(&mut Follow { numbers: columns, step: 1 });
         let increase = if actions.follow {
-            columns.last() < Some(&dimension)
+            // The number after the largest of all is 0.
+            columns.first() <= columns.last() && columns.last() < Some(&dimension)
         } else {
             // Columns fall between rows at most.
             let mut falls = kernel::run(&mut Falls { numbers: columns });

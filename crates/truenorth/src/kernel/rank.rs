@@ -92,14 +92,26 @@ impl WithSimd for &mut IndexBounds<'_> {
 
 #[inline(always)]
 fn first_largest(numbers: &[f64]) -> Contenders {
-    let (mut best, mut position, mut all) = (f64::NEG_INFINITY, 0, true);
-    for (k, &number) in numbers.iter().enumerate() {
+    let best = largest(numbers);
+    let mut all = true;
+    for number in numbers {
         all &= !number.is_nan();
-        if number > best {
-            (best, position) = (number, k);
+    }
+    let position = numbers.iter().position(|&number| number >= best);
+    position.filter(|_| all).map_or(Contenders::Any, Contenders::One)
+}
+
+#[inline(always)]
+fn largest(numbers: &[f64]) -> f64 {
+    let mut best = [f64::NEG_INFINITY; 8];
+    let (chunks, rest) = numbers.as_chunks::<8>();
+    for chunk in chunks {
+        for (best, &number) in best.iter_mut().zip(chunk) {
+            *best = if number > *best { number } else { *best };
         }
     }
-    if all { Contenders::One(position) } else { Contenders::Any }
+    let best = rest.iter().copied().chain(best);
+    best.fold(f64::NEG_INFINITY, |best, number| if number > best { number } else { best })
 }
 
 /// The logarithm of a positive number, less by at most CURVATURE.
@@ -110,15 +122,7 @@ pub(super) fn logarithm(number: f64) -> f64 {
 
 #[inline(always)]
 fn contenders(low: &[f64], high: &[f64]) -> Contenders {
-    let mut best = [f64::NEG_INFINITY; 8];
-    let (chunks, rest) = low.as_chunks::<8>();
-    for chunk in chunks {
-        for (best, &bound) in best.iter_mut().zip(chunk) {
-            *best = if bound > *best { bound } else { *best };
-        }
-    }
-    let best = rest.iter().copied().chain(best);
-    let best = best.fold(f64::NEG_INFINITY, |best, bound| if bound > best { bound } else { best });
+    let best = largest(low);
     let (mut count, mut last, mut numbers) = (0, 0, true);
     for (k, &bound) in high.iter().enumerate() {
         numbers &= !bound.is_nan();

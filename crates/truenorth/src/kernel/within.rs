@@ -26,9 +26,10 @@ impl WithSimd for &mut Within<'_> {
     }
 }
 
-/// Whether every number but the first is the one after that before it.
+/// Whether every number but the first is so much larger than that before it.
 pub(crate) struct Follow<'a> {
     pub(crate) numbers: &'a [usize],
+    pub(crate) step: usize,
 }
 
 impl WithSimd for &mut Follow<'_> {
@@ -40,7 +41,7 @@ impl WithSimd for &mut Follow<'_> {
         let mut differ = 0;
         // Without a branch for each, here and below, so that the compiler makes vectors of them.
         for (before, after) in self.numbers.iter().zip(after) {
-            differ |= before.wrapping_add(1) ^ after;
+            differ |= before.wrapping_add(self.step) ^ after;
         }
         differ == 0
     }

@@ -411,6 +411,9 @@ fn columns_that_cannot_be_are_refused_by_name() {
             "`columns` must be below the number of features",
         ),
         (Actions::sparse(&[0, 2], &[3, 3], &[1.0, 1.0], 5).unwrap_err(), "but is 3"),
+        (Actions::sparse(&[0, 2], &[usize::MAX, 0], &[1.0, 1.0], 5).unwrap_err(), "below the number"),
+        (Actions::sparse(&[0, 2, 3], &[0, 1, 1], &[1.0, 1.0, f64::NAN], 5).unwrap_err(), "action 1"),
+        (Actions::sparse(&[0, 1, 2], &[0, 1], &[f64::NAN; 2], 5).unwrap_err(), "feature 0 of action 0"),
         (
             Actions::sparse(&[0, 1, 3], &[1, 2], &[1.0, 1.0], 5).unwrap_err(),
             "`starts` must be increasing from 0 to the number of values",
