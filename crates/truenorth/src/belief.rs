@@ -9,6 +9,8 @@
 //! What is played cannot tell whether what is never played is as the logs have it. So the belief without logs, *alone*,
 //! decides as many rounds as its probability says: see [`is_probe`](Belief::is_probe).
 
+mod arrow;
+mod batch;
 mod budget;
 mod drift;
 mod evidence;
@@ -26,7 +28,7 @@ pub(crate) use self::budget::{Budget, PRICED};
 use self::drift::{Dictionary, DriftLikelihood, Information};
 pub(crate) use self::evidence::Evidence;
 pub(crate) use self::level::Leveled;
-use self::models::{Averaged, Models, Named, Past};
+use self::models::{Mixed, Models, Named, Past};
 pub(crate) use self::neglect::{Neglect, is_recheck};
 pub(crate) use self::news::News;
 use self::quadratic::{Covariance, Thin, Whole};
@@ -381,7 +383,7 @@ impl Belief {
         let evidence =
             alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &gram, &moment);
         self.void = (1.0 + (1.0 - VOID) / VOID * (drifted.log_evidence - evidence).exp()).recip();
-        let belief = self.mixture(&likelihood, &columns, &drifted, &alone);
+        let belief = self.mixture(&likelihood, &columns, &drifted.mixed, &alone);
         self.heaviest = Some(drifted.heaviest);
         self.note(&belief, logs, &drifted.kept);
         if self.told.noise.is_none() {
@@ -410,7 +412,7 @@ impl Belief {
         &self,
         likelihood: &DriftLikelihood,
         columns: &Dictionary,
-        drifted: &Averaged<Covariance>,
+        drifted: &Mixed<Covariance>,
         alone: &Alone,
     ) -> Mixture {
         // θ_* = θ_pool + RΔ.

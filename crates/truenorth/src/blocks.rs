@@ -260,7 +260,7 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{self, Outer, Rows, Scores};
+    use crate::kernel::{self, Room, Rows, Scores};
     use crate::parted::Parted;
     use crate::round::Actions;
 
@@ -311,8 +311,9 @@ mod tests {
             let values: Vec<f64> = columns.iter().map(|&column| (column as f64 * 0.7).sin()).collect();
             blocks.add_square(Row::sparse(&columns, &values));
         }
-        let known = Parted { inverse: blocks.clone(), ..Parted::ridge([1.0; 40]) };
-        let mut room = Outer::default();
+        let mut known = Parted::of(blocks.clone());
+        known.limit(|_| f64::MAX);
+        let mut room = Room::default();
         for columns in [
             (12..24).collect::<Vec<_>>(),
             (0..12).collect(),
@@ -334,6 +335,7 @@ mod tests {
                 known: &known,
                 actions,
                 norm: 1.0,
+                widest: None,
                 scores: &mut scores,
                 room: &mut room,
             });

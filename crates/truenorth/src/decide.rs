@@ -229,6 +229,7 @@ impl Family {
         mut story: Option<&mut Vec<LayerExplanation>>,
     ) -> Result<Choice> {
         board.all_candidates(turn.actions.count());
+        board.all = story.is_some();
         let Played { position, rule, layer, propensity, conflicts, toll } = match self {
             Self::Confidence(policy) => policy.choose(turn, board, story.as_deref_mut()),
             Self::Posterior(policy) => policy.choose(turn, board),

@@ -7,8 +7,10 @@
 #![expect(clippy::inline_always, reason = "only what is inlined uses the instructions that were found")]
 #![expect(clippy::needless_range_loop, reason = "rows and panels are indices of several arrays, unrolled")]
 
+mod contend;
 mod eliminate;
 mod forms;
+mod lanes;
 mod panels;
 mod parts;
 mod rank;
@@ -21,15 +23,17 @@ use std::sync::LazyLock;
 
 use pulp::{Arch, WithSimd};
 
+pub(crate) use contend::{Contend, Marginals};
 pub(crate) use eliminate::{AddProducts, Eliminate, Packed, Tall};
 pub(crate) use forms::{Branches, Measured, Sampled, Scores};
+pub(crate) use lanes::{Diagonals, InvertLanes, ReduceLanes, SolveLanes, Solved};
 pub(crate) use panels::Panels;
-pub(crate) use parts::{Outer, Product, Rows, Shrink};
+pub(crate) use parts::{Product, Room, Rows, Shrink, Table};
 pub(crate) use rank::{Contenders, IndexBounds};
 pub(crate) use small::{FactoriseSmall, InvertSmall, SMALL, Small};
 pub(crate) use tridiagonal::Tridiagonalise;
 pub(crate) use update::{Absorb, AbsorbMany, AddSquare, AddSquares, Carried};
-pub(crate) use within::Within;
+pub(crate) use within::{Falls, Follow, Repeat, Within};
 
 /// Runs one of the loops with the widest vectors there are. It is handed over by reference: a value would be copied
 /// from where its parts have just been written, and wait for them.

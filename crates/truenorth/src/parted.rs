@@ -20,7 +20,7 @@
 
 use crate::blocks::Blocks;
 use crate::branch::Radius;
-use crate::kernel::{self, Outer, Product, Rows, Scores, Shrink};
+use crate::kernel::{self, Product, Rows, Scores, Shrink, Table};
 use crate::round::{Actions, Row};
 
 /// See the module's head.
@@ -37,15 +37,24 @@ pub(crate) struct Parted {
     pub(crate) spread: Vec<f64>,
     /// log det V - log det W.
     pub(crate) log_det_growth: f64,
+    /// A diagonal that is no less than B, which rewards only make smaller.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    limits: Vec<f64>,
+    /// m, U and the limits, column by column, as decisions read them.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) table: Table,
 }
 
-/// Unknowns that may be in common.
-pub(crate) const MOST_UNKNOWNS: usize = 8;
+/// Columns up to which a part is bounded by its diagonal.
+const BOUNDED: usize = 64;
+
+/// Unknowns that may be in common: a table has room for them.
+const MOST_UNKNOWNS: usize = 5;
 
 /// Room for updates.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Room {
-    outer: Outer,
+    round: kernel::Room,
     x: Vec<(usize, f64)>,
     product: Vec<f64>,
 }
@@ -53,10 +62,49 @@ pub(crate) struct Room {
 impl Parted {
     /// Coefficients that are independent of each other: `W = diag λ`.
     pub(crate) fn ridge(ridge: impl IntoIterator<Item = f64>) -> Self {
-        let inverse = Blocks::diagonal(ridge.into_iter().map(f64::recip));
+        let mut known = Self::of(Blocks::diagonal(ridge.into_iter().map(f64::recip)));
+        known.limit(|_| f64::MAX);
+        known
+    }
+
+    /// With this B, and nothing else known; its limits are to be found.
+    pub(crate) fn of(inverse: Blocks) -> Self {
         let mean = vec![0.0; inverse.dimension()];
-        let (shared, common, spread) = Default::default();
-        Self { inverse, mean, shared, common, spread, log_det_growth: 0.0 }
+        let (shared, common, spread, limits, table) = Default::default();
+        Self { inverse, mean, shared, common, spread, log_det_growth: 0.0, limits, table }
+    }
+
+    /// Finds the limits and the table, once all else is there. The limits of a part are its diagonal, times the largest eigenvalue that its correlations can have by the sums of
+    /// their rows, or, where that is less, what B is less than from the start on.
+    ///
+    /// ```text
+    /// B = DCD ≤ max_i Σ_j |C_ij| D²,     D² the diagonal
+    /// ```
+    pub(crate) fn limit(&mut self, start: impl Fn(usize) -> f64) {
+        self.limits.clear();
+        self.limits.extend((0..self.mean.len()).map(start));
+        let (mut inverse, mut sums) = (Vec::new(), Vec::new());
+        for part in self.inverse.parts().filter(|part| part.side() <= BOUNDED) {
+            let side = part.side();
+            inverse.clear();
+            inverse.extend((0..side).map(|i| part.get(i, i).sqrt().recip()));
+            sums.clear();
+            sums.resize(side, 0.0);
+            for i in 0..side {
+                for (j, entry) in part.row(i)[..i].iter().enumerate() {
+                    let correlation = (entry * inverse[i] * inverse[j]).abs();
+                    sums[i] += correlation;
+                    sums[j] += correlation;
+                }
+            }
+            let largest = 1.0 + sums.iter().copied().fold(0.0, f64::max);
+            let limit = |i: usize| largest * part.get(i, i);
+            // What is no number is no limit. A column by itself has no other limit than what it is.
+            if side == 1 || part.columns().enumerate().all(|(i, column)| limit(i) < self.limits[column]) {
+                part.columns().enumerate().for_each(|(i, column)| self.limits[column] = limit(i));
+            }
+        }
+        self.table = Table::new(&self.mean, &self.shared, &self.limits, &self.inverse);
     }
 
     /// With unknowns in common: their vectors, and their covariance over σ².
@@ -80,13 +128,22 @@ impl Parted {
     pub(crate) fn grow(&mut self, dimension: usize, ridge: f64) {
         self.inverse.grow((self.mean.len()..dimension).map(|_| ridge.recip()));
         self.mean.resize(dimension, 0.0);
+        self.limits.resize(dimension, ridge.recip());
         self.shared.iter_mut().for_each(|shared| shared.resize(dimension, 0.0));
+        self.table = Table::new(&self.mean, &self.shared, &self.limits, &self.inverse);
     }
 
-    /// Means and radii of all actions.
-    pub(crate) fn score(&self, actions: Actions<'_>, radius: Radius, scores: &mut Scores, room: &mut Room) {
-        let room = &mut room.outer;
-        kernel::run(&mut Rows { known: self, actions, norm: radius.norm, scores, room });
+    /// Means and radii of all actions, or of those that may have the largest index, which lies no more than `widest` times
+    /// the radius above the mean.
+    pub(crate) fn score(
+        &self,
+        actions: Actions<'_>,
+        (radius, widest): (Radius, Option<f64>),
+        scores: &mut Scores,
+        room: &mut Room,
+    ) {
+        let room = &mut room.round;
+        kernel::run(&mut Rows { known: self, actions, norm: radius.norm, widest, scores, room });
     }
 
     /// Takes a reward in.
@@ -120,6 +177,12 @@ impl Parted {
             self.mean[column] += w * error / s;
         }
         kernel::run(&mut Shrink { part, w: product, factor: s.recip() });
+        let joined = part.side() > 1;
+        for column in part.columns() {
+            let limit = &mut self.limits[column];
+            *limit = if joined { *limit } else { part.entries[0] };
+            self.table.set(column, (self.mean[column], &self.shared), joined, *limit);
+        }
     }
 
     /// θ̂.

@@ -193,7 +193,7 @@ impl Policy {
         settings: Settings,
         counts: Counts,
         before: Counts,
-        family: Family,
+        mut family: Family,
         grown_from: Vec<usize>,
         unseen: Vec<usize>,
     ) -> Result<Self> {
@@ -208,6 +208,9 @@ impl Policy {
         let began = before.rounds <= counts.rounds && before.rewards <= counts.rewards;
         if !(began && before.spent <= counts.spent) {
             return Err(damaged("its counts do not fit together".to_owned()));
+        }
+        if let Family::Posterior(policy) = &mut family {
+            policy.limit();
         }
         Ok(Self { counts, before, family, grown_from, restored: true, unseen, ..fresh })
     }
@@ -351,6 +354,7 @@ impl Policy {
         let turn = Turn::new(given, actions, counts, before);
         let mut board = Scoreboard::default();
         board.all_candidates(actions.count());
+        board.all = true;
         match &self.family {
             Family::Confidence(policy) => policy.score(layer, turn, false, &mut board),
             Family::Posterior(policy) => policy.score(turn, false, &mut board),

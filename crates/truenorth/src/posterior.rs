@@ -433,6 +433,10 @@ impl Posterior {
             _ if self.belief.as_ref().is_some_and(|belief| belief.void() > 0.5) => Some(Branch::Online),
             _ => Some(Branch::Pooled),
         };
+        let neglect = Neglect { rounds: turn.rounds_per_feature(), norm, scale };
+        let news = self.belief.as_ref().map(Belief::news).filter(|news| !news.is_empty());
+        // A scale of 0 explores nothing, and one of 1 everything at full width.
+        let news = news.filter(|_| 0.0 < scale && scale < 1.0);
         match (&self.known, informed) {
             (Known::Whole(known), Some(branch)) => {
                 board.score(actions, (false, keep), None, Some((known, radius)), branch);
@@ -440,12 +444,14 @@ impl Posterior {
             (Known::Whole(known), None) => {
                 board.score(actions, (false, keep), Some((known, radius)), None, Branch::Online);
             }
-            (Known::Parted(known), branch) => board.score_parted(actions, known, radius, branch),
+            (Known::Parted(known), branch) => {
+                let ucb = matches!(given.settings.method, Method::Posterior { explore: Explore::Ucb, .. });
+                let widest = (ucb && !board.all).then(|| neglect.widest(news.is_some()));
+                board.score_parted(actions, known, (radius, widest), branch);
+            }
         }
-        board.neglect = Some(Neglect { rounds: turn.rounds_per_feature(), norm, scale });
-        let news = self.belief.as_ref().map(Belief::news).filter(|news| !news.is_empty());
-        // A scale of 0 explores nothing, and one of 1 everything at full width.
-        if let Some(news) = news.filter(|_| 0.0 < scale && scale < 1.0) {
+        board.neglect = Some(neglect);
+        if let Some(news) = news {
             board.news.extend((0..actions.count()).map(|action| news.variance(actions.row(action))));
         }
     }
@@ -492,8 +498,10 @@ impl Posterior {
         possible.clear();
         possible.extend((0..count).filter(|&k| upper(k) >= best));
         let farthest = |k: usize| self.belief.as_ref().map_or(0.0, |belief| belief.farthest(actions.row(k)));
-        let longest = (0..count).map(farthest).fold(0.0, f64::max);
-        let price = (upper(safe) - lower(position)).min(longest + farthest(position)).max(0.0);
+        let (price, own) = (upper(safe) - lower(position), farthest(position));
+        // The longest is no shorter than this one.
+        let longest = || (0..count).map(farthest).fold(0.0, f64::max);
+        let price = if price > 2.0 * own { price.min(longest() + own) } else { price }.max(0.0);
         board.possible = possible;
         Priced { safe, price: price / noise, allowed: budget.allowed }
     }
@@ -562,6 +570,16 @@ impl Posterior {
         match &self.known {
             Known::Whole(known) => belief.imagined(weight, &known.inverse(), &estimate).map(Some),
             Known::Parted(known) => belief.imagined_parts(weight, known, &estimate).map(Some),
+        }
+    }
+
+    /// Finds what follows from a state that was read.
+    pub(crate) fn limit(&mut self) {
+        let alone = self.alone.iter_mut().map(Later::caught_up);
+        for known in [&mut self.known].into_iter().chain(alone) {
+            if let Known::Parted(parted) = known {
+                parted.limit(|_| f64::MAX);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::branch::Branch;
 use crate::check;
 use crate::error::{Reason, Result};
+use crate::kernel::{self, Falls, Follow, Repeat};
 
 /// The feature vectors of one round's actions: all numbers, or those that are not 0.
 ///
@@ -21,6 +22,10 @@ pub struct Actions<'a> {
     pub(crate) values: &'a [f64],
     /// Where each row starts and the last one ends, and the column of each value; nothing where all are there.
     sparse: Option<(&'a [usize], &'a [usize])>,
+    /// Whether all rows have the same values, as where each arm has coefficients of its own, and whether every column of a row and
+    /// of the next one is followed by the next.
+    alike: bool,
+    follow: bool,
     dimension: usize,
 }
 
@@ -36,7 +41,7 @@ impl<'a> Actions<'a> {
             let (action, feature) = (at / dimension, at % dimension);
             return Err(Reason::Feature { action, feature, value: features[at] }.into());
         }
-        Ok(Self { values: features, sparse: None, dimension })
+        Ok(Self { values: features, sparse: None, alike: false, follow: false, dimension })
     }
 
     /// From the features that are not 0, as compressed rows (CSR): action k has the `values` from `starts[k]` up to
@@ -52,18 +57,34 @@ impl<'a> Actions<'a> {
             return Err(Reason::NoActions.into());
         }
         check::length("the list of columns", values.len(), columns.len())?;
-        let whole = starts[0] == 0 && starts.is_sorted() && starts.last() == Some(&values.len());
+        // Mostly, all actions have as many.
+        let (count, period) = (starts.len() - 1, starts[1]);
+        let even = period.checked_mul(count) == Some(values.len())
+            && kernel::run(&mut Follow { numbers: starts, step: period });
+        let sorted = even || starts.is_sorted();
+        let whole = starts[0] == 0 && sorted && starts.last() == Some(&values.len());
         let last = starts.last().map_or(0.0, |&last| last as f64);
         check::range(whole, "starts", "increasing from 0 to the number of values", last)?;
-        let actions = Self { values, sparse: Some((starts, columns)), dimension };
+        let mut actions =
+            Self { values, sparse: Some((starts, columns)), alike: false, follow: false, dimension };
         // All at once; row by row only where something is wrong.
-        let rows = || starts.windows(2).map(|ends| &columns[ends[0]..ends[1]]);
-        let increase = |row: &[usize]| {
-            // Counted without a branch for each, so that vectors compare them.
-            let falls: usize = row.windows(2).map(|pair| usize::from(pair[0] >= pair[1])).sum();
-            falls == 0 && row.last() < Some(&dimension)
+        actions.alike = even && period > 0 && kernel::run(&mut Repeat { numbers: values, period });
+        actions.follow = kernel::run(&mut Follow { numbers: columns, step: 1 });
+        let increase = if actions.follow {
+            // The number after the largest of all is 0.
+            columns.first() <= columns.last() && columns.last() < Some(&dimension)
+        } else {
+            // Columns fall between rows at most.
+            let mut falls = kernel::run(&mut Falls { numbers: columns });
+            let mut within = true;
+            for ends in starts.windows(2).filter(|ends| ends[0] < ends[1]) {
+                falls -= usize::from(ends[0] > 0 && columns[ends[0] - 1] >= columns[ends[0]]);
+                within &= columns[ends[1] - 1] < dimension;
+            }
+            falls == 0 && within
         };
-        if !rows().all(increase) || check::first_unusable(values).is_some() {
+        let numbers = if actions.alike { &values[..period] } else { values };
+        if !increase || check::first_unusable(numbers).is_some() {
             let at = |action| move |feature, value| Reason::Feature { action, feature, value };
             (0..actions.count()).try_for_each(|k| actions.row(k).check(dimension, at(k)))?;
         }
@@ -94,6 +115,22 @@ impl<'a> Actions<'a> {
                 Row { columns: Some(&columns[range.clone()]), values: &self.values[range] }
             }
         }
+    }
+
+    /// Columns and values of one action, of those that are not 0.
+    #[inline]
+    pub(crate) fn entries(&self, action: usize) -> (&'a [usize], &'a [f64]) {
+        let Some((starts, columns)) = self.sparse else { return (&[], &[]) };
+        let range = starts[action]..starts[action + 1];
+        (&columns[range.clone()], &self.values[range])
+    }
+
+    /// Where each action starts, counted in columns, and the values of all, where the columns follow each other and the values are the same.
+    #[inline]
+    pub(crate) fn arms(&self) -> Option<(impl Iterator<Item = usize> + use<'a>, &'a [f64])> {
+        let (starts, columns) = self.sparse.filter(|_| self.alike && self.follow)?;
+        let first = *columns.first()?;
+        Some((starts[..starts.len() - 1].iter().map(move |start| first + start), &self.values[..starts[1]]))
     }
 
     /// Whether only the features that are not 0 are there.

@@ -35,6 +35,8 @@ pub(crate) struct Scoreboard {
     upper: Vec<f64>,
     whitened: Aligned,
     scored: Scored,
+    /// Whether the intervals of all candidates are wanted, and not only that of the one with the largest index.
+    pub(crate) all: bool,
     /// How the index of an action that was scored exceeds its UCB.
     pub(crate) neglect: Option<Neglect>,
     /// Part of each candidate's variance that is due to new columns; empty where there are none.
@@ -141,12 +143,13 @@ impl Scoreboard {
         });
     }
 
-    /// Scores all actions of a sparse policy, which has no layers; the branch is the informed one, if it has a name.
+    /// Scores the actions of a sparse policy, which has no layers, all or those that may have the largest index; the branch is the
+    /// informed one, if it has a name.
     pub(crate) fn score_parted(
         &mut self,
         actions: Actions<'_>,
         known: &Parted,
-        radius: Radius,
+        radius: (Radius, Option<f64>),
         branch: Option<Branch>,
     ) {
         self.scored = Scored { online: branch.is_none(), informed: branch };
@@ -161,7 +164,7 @@ impl Scoreboard {
     pub(crate) fn aside(&mut self, actions: Actions<'_>, known: &Known, radius: Radius) -> &Scores {
         match known {
             Known::Whole(known) => self.run(None, actions.dimension(), true, [Some((known, radius)), None]),
-            Known::Parted(known) => known.score(actions, radius, &mut self.online, &mut self.room),
+            Known::Parted(known) => known.score(actions, (radius, None), &mut self.online, &mut self.room),
         }
         &self.online
     }

@@ -232,6 +232,8 @@ impl Dictionary {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::super::models::{Likelihood as _, Spread};
     use super::super::quadratic::{Thin, Whole};
     use super::*;
@@ -314,8 +316,9 @@ mod tests {
         assert!((a.log_weight - b.log_weight).abs() < 1e-7, "{} {}", a.log_weight, b.log_weight);
         assert!((&a.mean - &b.mean).amax() < 1e-8 && (&a.variances - &b.variances).amax() < 1e-8);
         assert!((thin.column(&a.covariance, 3) - whole.column(&b.covariance, 3)).amax() < 1e-8);
-        let matrix =
-            |covariance| Spread { starts: vec![(0.7, covariance)], terms: Vec::new() }.matrix(side + 1);
+        let matrix = |covariance| {
+            Spread { starts: vec![(0.7, Rc::new(covariance))], terms: Vec::new() }.matrix(side + 1)
+        };
         assert!(close(&matrix(a.covariance), &matrix(b.covariance)));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::level::Leveled;
 use crate::dense::{Tridiagonal, Vector};
+use crate::kernel::Solved;
 
 /// Pseudo-observations of the prior, which takes a fifth of the rewards' mean square for noise; they only matter where
 /// there is next to no data.
@@ -43,37 +44,40 @@ impl Evidence {
         let (mut gram, trace) = (Tridiagonal::default(), data.gram.trace());
         let nothing = Vector::zeros(data.moment.len());
         gram.add(data.gram.clone(), [&data.moment, &nothing]);
-        Self::found((data.free(), data.squares, trace), 0.0, &gram)
+        let mut room = Default::default();
+        let solve = |ridge| solved(&gram, ridge, false, &mut room);
+        Self::found((data.free(), data.squares, trace), 0.0, data.moment.len(), solve)
     }
 
-    /// From rows, Σr² and the trace of A, and from `A + share ff'` with b and f: A itself may be a matrix in parts but for what a
-    /// level takes away.
-    pub(super) fn found((rows, squares, trace): (f64, f64, f64), share: f64, gram: &Tridiagonal) -> Self {
+    /// From rows, Σr² and the trace of A, and from what regressions on `A + share ff'` with b and f leave: A itself may be a matrix in
+    /// parts but for what a level takes away.
+    pub(super) fn found(
+        (rows, squares, trace): (f64, f64, f64),
+        share: f64,
+        dimension: usize,
+        mut solve: impl FnMut(f64) -> Solved,
+    ) -> Self {
         let (mean_square, mean_length) = (squares / rows.max(1.0), trace / rows.max(1.0));
         // Squares of tiny numbers underflow; nothing can be learned from such data.
         if mean_square < 1e-200 || mean_length < 1e-200 {
             return Self::NONE;
         }
-        let [moment, sums] = &gram.vectors;
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let (mut pivots, mut coefficients, mut z) = (Vec::new(), Vec::new(), Vec::new());
         let mut guess = Self { variance: 0.25 * mean_square, scale: mean_square / mean_length };
         for _ in 0..STEPS {
             let ridge = (guess.variance / guess.scale).max(SMALLEST * trace);
-            let mut inverse = gram.pivots(ridge, &mut pivots);
-            gram.solve(&pivots, moment, &mut coefficients);
+            let Solved { mut inverse, products: [mut explained, through, known, mut length, both, level] } =
+                solve(ridge);
             if share > 0.0 {
                 // (A + ridge)⁻¹ = B + zz'/(1/share - f'z) with z = Bf.
-                gram.solve(&pivots, sums, &mut z);
-                let level = (share.recip() - dot(sums, &z)).recip();
-                let moved = level * dot(&z, moment);
-                inverse += level * dot(&z, &z);
-                coefficients.iter_mut().zip(&z).for_each(|(coefficient, z)| *coefficient += moved * z);
+                let factor = (share.recip() - known).recip();
+                let moved = factor * through;
+                inverse += factor * level;
+                explained += moved * through;
+                length += moved * (2.0 * both + moved * level);
             }
-            let used = (moment.len() as f64 - ridge * inverse).max(0.0);
-            let length = dot(&coefficients, &coefficients);
+            let used = (dimension as f64 - ridge * inverse).max(0.0);
             // θ'Aθ - 2θ'b with (A + ridge)θ = b.
-            let fitted = -dot(&coefficients, moment) - ridge * length;
+            let fitted = -explained - ridge * length;
             // The sums nearly cancel on noiseless data.
             let residual = (squares + fitted).max(1e-12 * squares);
             let next = Self {
@@ -92,6 +96,23 @@ impl Evidence {
         // The ridge that the last step had, at least.
         Self { scale: guess.scale.min(guess.variance / (SMALLEST * trace)), ..guess }
     }
+}
+
+/// Pivots and solutions.
+pub(super) type Room = [Vec<f64>; 3];
+
+/// Regressions on a matrix of three diagonals; on its second vector only if that is asked for.
+pub(super) fn solved(gram: &Tridiagonal, ridge: f64, both: bool, room: &mut Room) -> Solved {
+    let ([pivots, c, z], [moment, sums]) = (room, &gram.vectors);
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let inverse = gram.pivots(ridge, pivots);
+    gram.solve(pivots, moment, c);
+    if !both {
+        return Solved { inverse, products: [dot(moment, c), 0.0, 0.0, dot(c, c), 0.0, 0.0] };
+    }
+    gram.solve(pivots, sums, z);
+    let products = [dot(moment, c), dot(sums, c), dot(sums, z), dot(c, c), dot(c, z), dot(z, z)];
+    Solved { inverse, products }
 }
 
 #[cfg(test)]

@@ -29,11 +29,13 @@
 //! from all of these to their neighbours, until it stands.
 //! Models that are as heavy as one that is left out are left out with it, so that neither rounding nor the order of columns decides.
 
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use crate::check;
 use crate::dense::Vector;
 use crate::error::Result;
+use crate::kernel::{self, Contend};
 
 /// Deviations by which all columns may have moved.
 const MOVED: [f64; 5] = [0.002, 0.1, 0.3, 1.0, 3.0];
@@ -122,30 +124,106 @@ pub(crate) struct Posterior<Covariance> {
     pub(crate) covariance: Covariance,
 }
 
-/// A covariance that is the sum of some, times their weights, and of products of vectors with themselves, times theirs.
-pub(crate) struct Spread<Covariance> {
-    pub(crate) starts: Vec<(f64, Covariance)>,
-    pub(crate) terms: Vec<(f64, Rc<Vector>)>,
+/// What the models are weighed by: what is believed in each of them, in a form that a change of one column is cheap in.
+pub(crate) trait Weighed {
+    /// What is believed in a model.
+    type State: Clone;
+    /// Mean and covariance of several.
+    type Mixed;
+
+    /// What is believed with `1/τ²` and `m/τ²` of each column, and its weight, as [`Posterior`] has it.
+    fn start(&self, precision: &[f64], natural: &[f64]) -> Result<(Self::State, f64)>;
+
+    /// μ and the diagonal of S, of all columns; there is room for them.
+    fn marginals<'a>(&self, state: &'a Self::State, room: &'a mut [Vec<f64>; 2]) -> [&'a [f64]; 2];
+
+    /// After a change of one column.
+    fn changed(&self, state: &Self::State, column: usize, change: &Change) -> Self::State;
+
+    /// With the weights of the models, which sum to 1.
+    fn mixed(&self, models: Vec<(f64, Self::State)>) -> Self::Mixed;
 }
 
-impl<C> Spread<C> {
-    /// The covariance with the largest weight.
-    pub(crate) fn heaviest(&self) -> (f64, &C) {
-        let heavier = |best: &(f64, C), next: &(f64, C)| next.0 > best.0;
-        let (weight, covariance) = self
-            .starts
-            .iter()
-            .reduce(|best, next| if heavier(best, next) { next } else { best })
-            .unwrap_or_else(|| unreachable!("a mixture has a heaviest part"));
-        (*weight, covariance)
+/// `S = covariance of its start - Σ factor v vᵀ`.
+pub(crate) struct Stepped<Covariance> {
+    start: Rc<Covariance>,
+    changes: Vec<(f64, Rc<Vector>)>,
+    variances: Vector,
+    mean: Vector,
+}
+
+impl<C> Clone for Stepped<C> {
+    fn clone(&self) -> Self {
+        let Self { start, changes, variances, mean } = self;
+        Self {
+            start: Rc::clone(start),
+            changes: changes.clone(),
+            variances: variances.clone(),
+            mean: mean.clone(),
+        }
     }
 }
 
-/// The average of all models.
-pub(crate) struct Averaged<Covariance> {
-    /// Mean and covariance of the drift, in the dictionary's coordinates.
+impl<L: Likelihood> Weighed for L {
+    type State = Stepped<L::Covariance>;
+    type Mixed = Mixed<L::Covariance>;
+
+    fn start(&self, precision: &[f64], natural: &[f64]) -> Result<(Self::State, f64)> {
+        let Posterior { mean, log_weight, variances, covariance } = self.posterior(precision, natural)?;
+        let start = Rc::new(covariance);
+        Ok((Stepped { start, changes: Vec::new(), variances, mean }, log_weight))
+    }
+
+    fn marginals<'a>(&self, state: &'a Self::State, _: &'a mut [Vec<f64>; 2]) -> [&'a [f64]; 2] {
+        [state.mean.as_slice(), state.variances.as_slice()]
+    }
+
+    /// O(d) for each change since its start.
+    fn changed(&self, state: &Self::State, column: usize, change: &Change) -> Self::State {
+        let mut vector = self.column(&state.start, column);
+        for (factor, before) in &state.changes {
+            vector.axpy(-factor * before[column], before, 1.0);
+        }
+        let mut state = state.clone();
+        state.mean.axpy(change.shift, &vector, 1.0);
+        state.variances.zip_apply(&vector, |variance, entry| *variance -= change.factor * entry * entry);
+        state.changes.push((change.factor, Rc::new(vector)));
+        state
+    }
+
+    fn mixed(&self, models: Vec<(f64, Self::State)>) -> Self::Mixed {
+        let nothing = Vector::zeros(models[0].1.mean.len());
+        let mean = models.iter().fold(nothing, |sum, (weight, state)| sum + &state.mean * *weight);
+        let (mut terms, mut starts) = (Vec::new(), Vec::<(f64, Rc<L::Covariance>)>::new());
+        for (weight, state) in models {
+            let changes = state.changes.iter().map(|(factor, vector)| (-weight * factor, Rc::clone(vector)));
+            terms.extend(changes);
+            terms.push((weight, Rc::new(&state.mean - &mean)));
+            match starts.iter_mut().find(|(_, start)| Rc::ptr_eq(start, &state.start)) {
+                Some((sum, _)) => *sum += weight,
+                None => starts.push((weight, state.start)),
+            }
+        }
+        Mixed { mean, spread: Spread { starts, terms } }
+    }
+}
+
+/// Mean and covariance of the drift, in the dictionary's coordinates.
+pub(crate) struct Mixed<Covariance> {
     pub(crate) mean: Vector,
     pub(crate) spread: Spread<Covariance>,
+}
+
+/// A covariance that is the sum of some, times their weights, and of products of vectors with themselves, times theirs.
+pub(crate) struct Spread<Covariance> {
+    pub(crate) starts: Vec<(f64, Rc<Covariance>)>,
+    pub(crate) terms: Vec<(f64, Rc<Vector>)>,
+}
+
+/// The average of all models.
+pub(crate) struct Averaged<M> {
+    /// Mean and covariance of the drift.
+    pub(crate) mixed: M,
     /// Log of the live data's probability, relative to no drift at all.
     pub(crate) log_evidence: f64,
     /// How much each column still counts, from 0 to 1.
@@ -158,6 +236,8 @@ pub(crate) struct Averaged<Covariance> {
 pub(crate) struct Models<'a, L> {
     likelihood: &'a L,
     past: Past,
+    /// Log of the prior probability that no column has changed by itself.
+    staying: f64,
     moved: [Component; MOVED.len()],
     /// The states of each column but the first.
     changed: Vec<[Component; ANEW.len() + 1]>,
@@ -180,16 +260,23 @@ impl Component {
     }
 }
 
-/// A model at hand: `S = covariance of its start - Σ factor v vᵀ`.
+/// A model at hand.
 #[derive(Clone)]
-struct Model {
+struct Model<State> {
     named: Named,
+    /// Tells most names apart.
+    mark: u64,
     log_weight: f64,
-    start: usize,
-    changes: Vec<(f64, Rc<Vector>)>,
-    variances: Vector,
-    mean: Vector,
+    state: State,
     explored: bool,
+}
+
+/// What a column's state adds to the mark of a model: any number that hardly another one has.
+fn mark(column: usize, state: u8) -> u64 {
+    (column as u64 * 8 + u64::from(state))
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .rotate_left(29)
+        .wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 /// A neighbour of a model: its weight, the model, and which column is in which state.
@@ -198,13 +285,38 @@ struct Neighbour {
     model: usize,
     column: usize,
     state: u8,
+    /// μ and S_jj of the column before.
+    before: (f64, f64),
+}
+
+impl Neighbour {
+    /// The heavier one first; of several that are as heavy, the one that was found first.
+    fn heavier(a: &Self, b: &Self) -> Ordering {
+        let place = |neighbour: &Self| (neighbour.model, neighbour.column, neighbour.state);
+        b.log_weight.total_cmp(&a.log_weight).then_with(|| place(a).cmp(&place(b)))
+    }
+
+    fn mark<State>(&self, from: &Model<State>) -> u64 {
+        let old = mark(self.column, from.named.states[self.column]);
+        from.mark.wrapping_sub(old).wrapping_add(mark(self.column, self.state))
+    }
+}
+
+/// Room of a search.
+#[derive(Default)]
+struct Room {
+    marginals: [Vec<f64>; 2],
+    /// Columns of which another state may be heavy enough.
+    contending: Vec<usize>,
 }
 
 /// How a change of one column's state changes all.
-struct Change {
-    /// δ/D, (c - δμ_j)/D and D.
-    factor: f64,
-    shift: f64,
+pub(crate) struct Change {
+    /// δ, c, δ/D, (c - δμ_j)/D and D.
+    pub(crate) delta: f64,
+    pub(crate) c: f64,
+    pub(crate) factor: f64,
+    pub(crate) shift: f64,
     d: f64,
     /// Twice the evidence, prior and log D aside.
     rest: f64,
@@ -217,7 +329,7 @@ impl Change {
     }
 }
 
-impl<'a, L: Likelihood> Models<'a, L> {
+impl<'a, L: Weighed> Models<'a, L> {
     pub(crate) fn new(likelihood: &'a L, anew: &[f64], past: Past) -> Self {
         let last = anew.len() - 1;
         let states = |(column, &mean): (usize, &f64)| {
@@ -229,7 +341,8 @@ impl<'a, L: Likelihood> Models<'a, L> {
             std::array::from_fn(state)
         };
         let moved = MOVED.map(|deviation| Component::new(0.0, deviation));
-        Self { likelihood, past, moved, changed: anew.iter().enumerate().map(states).collect() }
+        let staying = (0..anew.len()).map(|k| ((k as f64 + 0.5) / (k as f64 + 1.0)).ln()).sum();
+        Self { likelihood, past, staying, moved, changed: anew.iter().enumerate().map(states).collect() }
     }
 
     fn columns(&self) -> usize {
@@ -247,15 +360,13 @@ impl<'a, L: Likelihood> Models<'a, L> {
     /// Log of a model's prior probability.
     fn log_prior(&self, named: &Named) -> f64 {
         // B(k + ½, m - k + ½) / B(½, ½), a column at a time.
-        let (changed, columns) = (named.changed(), self.columns());
-        let odds = |taken: usize, at: usize| (taken as f64 + 0.5) / (at as f64 + 1.0);
-        let changing: f64 = (0..changed).map(|k| odds(k, k).ln()).sum();
-        let staying: f64 = (changed..columns).map(|k| odds(k - changed, k).ln()).sum();
+        let columns = self.columns();
+        let changing: f64 = (0..named.changed()).map(|changed| self.gain(changed, 1)).sum();
         let still = self.past.still;
         let moved = if named.moved == 0 { still } else { (1.0 - still) / (MOVED.len() - 1) as f64 };
         let ways = |j: usize| (self.ways(j, named.moved) as f64).ln();
         let ways: f64 = (0..columns).filter(|&j| named.states[j] > 0).map(ways).sum();
-        moved.ln() + changing + staying - ways
+        moved.ln() + self.staying + changing - ways
     }
 
     /// States in which a column has changed by itself, all alike.
@@ -269,39 +380,64 @@ impl<'a, L: Likelihood> Models<'a, L> {
         ((changed as f64 + 0.5) / ((self.columns() - changed) as f64 - 0.5) / ways as f64).ln()
     }
 
-    /// A model from nothing, with its covariance. O(d³).
-    fn start(&self, named: Named, place: usize) -> Result<(Model, L::Covariance)> {
+    /// A model from nothing. O(d³).
+    fn start(&self, named: Named) -> Result<Model<L::State>> {
         let components = || (0..self.columns()).map(|j| self.component(j, named.moved, named.states[j]));
         let precision: Vec<f64> = components().map(|component| component.precision).collect();
         let natural: Vec<f64> = components().map(|component| component.natural).collect();
-        let Posterior { mean, log_weight, variances, covariance } =
-            self.likelihood.posterior(&precision, &natural)?;
+        let (state, log_weight) = self.likelihood.start(&precision, &natural)?;
         let norm: f64 = components().map(|component| component.norm).sum();
         let log_weight = self.log_prior(&named) + 0.5 * (log_weight - norm);
-        let changes = Vec::new();
-        Ok((Model { named, log_weight, start: place, changes, variances, mean, explored: false }, covariance))
+        let marks = named.states.iter().enumerate().map(|(column, &state)| mark(column, state));
+        let mark = marks.fold(u64::from(named.moved), u64::wrapping_add);
+        Ok(Model { named, mark, log_weight, state, explored: false })
     }
 
+    /// With μ and S_jj of the column.
     #[inline]
-    fn change(&self, model: &Model, column: usize, state: u8) -> Change {
-        let component = |state| self.component(column, model.named.moved, state);
-        let (old, new) = (component(model.named.states[column]), component(state));
+    fn change(&self, named: &Named, column: usize, state: u8, (mean, variance): (f64, f64)) -> Change {
+        let component = |state| self.component(column, named.moved, state);
+        let (old, new) = (component(named.states[column]), component(state));
         let (delta, c) = (new.precision - old.precision, new.natural - old.natural);
-        let (variance, mean) = (model.variances[column], model.mean[column]);
         let d = 1.0 + delta * variance;
         let rest = 2.0 * c * mean + c * c * variance
             - delta * (mean + c * variance).powi(2) / d
             - (new.norm - old.norm);
-        Change { factor: delta / d, shift: (c - delta * mean) / d, d, rest }
+        Change { delta, c, factor: delta / d, shift: (c - delta * mean) / d, d, rest }
     }
 
-    /// The neighbours of a model that are at least so heavy. O(d).
-    fn neighbours(&self, models: &[Model], place: usize, least: f64, found: &mut Vec<Neighbour>) {
+    /// The neighbours of a model that are heavier than that, all or those that are no lighter than the ones before them. O(d).
+    ///
+    /// A column that has not changed by itself, in a state that it was moved to by g, cannot gain more than the most likely drift of all
+    /// would, whatever its other states are:
+    ///
+    /// ```text
+    /// 2 Δlog Z ≤ p μ_j²/q - log(1 - q) + 2 Δlog prior,     p = 1/g²,   q = 1 - p S_jj
+    /// ```
+    fn neighbours(
+        &self,
+        models: &[Model<L::State>],
+        place: usize,
+        (mut least, all): (f64, bool),
+        room: &mut Room,
+        found: &mut Vec<Neighbour>,
+    ) {
         let model = &models[place];
         let changed = model.named.changed();
-        for column in 0..self.columns() {
+        let (moved, last) = (model.named.moved, self.columns() - 1);
+        let [means, variances] = self.likelihood.marginals(&model.state, &mut room.marginals);
+        let prior = self.gain(changed, self.ways(0, moved));
+        kernel::run(&mut Contend {
+            means: &means[..last],
+            variances: &variances[..last],
+            changed: &model.named.states[..last],
+            precision: self.moved[usize::from(moved)].precision,
+            least: 2.0 * (least - model.log_weight - prior) - EQUAL,
+            to: &mut room.contending,
+        });
+        for &column in room.contending.iter().chain([&last]) {
             let old = model.named.states[column];
-            let ways = self.ways(column, model.named.moved);
+            let ways = self.ways(column, moved);
             for state in (0..=ways).filter_map(|state| u8::try_from(state).ok()).filter(|&state| state != old)
             {
                 let prior = match (old, state) {
@@ -309,68 +445,61 @@ impl<'a, L: Likelihood> Models<'a, L> {
                     (_, 0) => -self.gain(changed - 1, ways),
                     _ => 0.0,
                 };
-                let change = self.change(model, column, state);
+                let before = (means[column], variances[column]);
+                let change = self.change(&model.named, column, state, before);
                 // Most are too light whatever their log D is.
                 if change.d >= 1.0 && model.log_weight + 0.5 * change.rest + prior <= least {
                     continue;
                 }
                 let log_weight = model.log_weight + change.log_weight() + prior;
-                if log_weight > least {
-                    found.push(Neighbour { log_weight, model: place, column, state });
+                // Of those that are as heavy, the last one.
+                if log_weight > least || !all && !found.is_empty() && log_weight >= least {
+                    least = if all { least } else { log_weight };
+                    found.push(Neighbour { log_weight, model: place, column, state, before });
                 }
             }
         }
     }
 
-    /// A neighbour, made from the model that it is one of. O(d) for each change since its start.
-    fn moved(&self, models: &[Model], starts: &[L::Covariance], to: &Neighbour) -> Model {
+    /// A neighbour, made from the model that it is one of.
+    fn moved(&self, models: &[Model<L::State>], to: &Neighbour) -> Model<L::State> {
         let from = &models[to.model];
-        let change = self.change(from, to.column, to.state);
-        let mut column = self.likelihood.column(&starts[from.start], to.column);
-        for (factor, vector) in &from.changes {
-            column.axpy(-factor * vector[to.column], vector, 1.0);
-        }
-        let mut model = from.clone();
-        model.named.states[to.column] = to.state;
-        model.log_weight = to.log_weight;
-        model.mean.axpy(change.shift, &column, 1.0);
-        model.variances.zip_apply(&column, |variance, entry| *variance -= change.factor * entry * entry);
-        model.changes.push((change.factor, Rc::new(column)));
-        model.explored = false;
-        model
+        let mut named = from.named.clone();
+        named.states[to.column] = to.state;
+        let change = self.change(&from.named, to.column, to.state, to.before);
+        let state = self.likelihood.changed(&from.state, to.column, &change);
+        Model { named, mark: to.mark(from), log_weight: to.log_weight, state, explored: false }
     }
 
     /// From a model to its heaviest neighbour, and on, as long as they grow heavier. A beam alone would not go through
     /// models that are light to one that is heavy, as where several columns have changed and no other has moved.
-    fn climbed(&self, from: &Model, starts: &[L::Covariance]) -> Model {
+    fn climbed(&self, from: &Model<L::State>, room: &mut Room) -> Model<L::State> {
         let (mut model, mut found) = (from.clone(), Vec::new());
         for _ in 0..STEPS {
             found.clear();
-            self.neighbours(std::slice::from_ref(&model), 0, model.log_weight + EQUAL, &mut found);
-            let heavier = found.iter().max_by(|a, b| a.log_weight.total_cmp(&b.log_weight));
-            let Some(heavier) = heavier else { break };
-            model = self.moved(std::slice::from_ref(&model), starts, heavier);
+            let least = model.log_weight + EQUAL;
+            self.neighbours(std::slice::from_ref(&model), 0, (least, false), room, &mut found);
+            let Some(heavier) = found.last() else { break };
+            model = self.moved(std::slice::from_ref(&model), heavier);
         }
         model
     }
 
     /// Weighs the models, from the heaviest one of the last fit on. O(d³).
-    pub(crate) fn average(&self, last: Option<&Named>) -> Result<Averaged<L::Covariance>> {
+    pub(crate) fn average(&self, last: Option<&Named>) -> Result<Averaged<L::Mixed>> {
         self.average_of(WIDTH, last)
     }
 
     /// The same with so many models.
-    fn average_of(&self, used: usize, last: Option<&Named>) -> Result<Averaged<L::Covariance>> {
-        let (mut models, mut starts) = (Vec::new(), Vec::new());
+    fn average_of(&self, used: usize, last: Option<&Named>) -> Result<Averaged<L::Mixed>> {
+        let (mut models, mut room) = (Vec::new(), Room::default());
         let unchanged = (0..MOVED.len()).filter_map(|moved| u8::try_from(moved).ok());
         let unchanged = unchanged.map(|moved| Named { moved, states: vec![0; self.columns()] });
         for named in unchanged.chain(last.filter(|last| last.changed() > 0).cloned()) {
-            let (model, covariance) = self.start(named, starts.len())?;
-            models.push(model);
-            starts.push(covariance);
+            models.push(self.start(named)?);
         }
         for place in 0..models.len() {
-            let peak = self.climbed(&models[place], &starts);
+            let peak = self.climbed(&models[place], &mut room);
             if models.iter().all(|model| model.named != peak.named) {
                 models.push(peak);
             }
@@ -389,22 +518,31 @@ impl<'a, L: Likelihood> Models<'a, L> {
             let mut found = Vec::new();
             for place in 0..models.len() {
                 if !models[place].explored {
-                    self.neighbours(&models, place, least, &mut found);
+                    self.neighbours(&models, place, (least, true), &mut room, &mut found);
                     models[place].explored = true;
                 }
             }
-            found.sort_by(|a, b| b.log_weight.total_cmp(&a.log_weight));
             let known = models.len();
+            // A neighbour is one of so many models at most, and there are so many, so that those behind do not matter.
+            let enough = known * (known + width);
+            if found.len() > enough {
+                found.select_nth_unstable_by(enough, Neighbour::heavier);
+                found.truncate(enough);
+            }
+            found.sort_unstable_by(Neighbour::heavier);
             for neighbour in &found {
-                let from = &models[neighbour.model].named;
-                let is_it = |named: &Named| {
-                    named.moved == from.moved
+                let from = &models[neighbour.model];
+                let mark = neighbour.mark(from);
+                let is_it = |model: &Model<L::State>| {
+                    let named = &model.named;
+                    model.mark == mark
+                        && named.moved == from.named.moved
                         && named.states[neighbour.column] == neighbour.state
                         && (0..self.columns())
-                            .all(|j| j == neighbour.column || named.states[j] == from.states[j])
+                            .all(|j| j == neighbour.column || named.states[j] == from.named.states[j])
                 };
-                if !models.iter().any(|model| is_it(&model.named)) {
-                    models.push(self.moved(&models[..known], &starts, neighbour));
+                if !models.iter().any(is_it) {
+                    models.push(self.moved(&models[..known], neighbour));
                 }
                 if models.len() == known + width {
                     break;
@@ -423,11 +561,11 @@ impl<'a, L: Likelihood> Models<'a, L> {
                 models.retain(|model| model.log_weight > left_out);
             }
         }
-        Ok(self.mixed(models, starts))
+        Ok(self.mixed(models))
     }
 
     /// Mean and covariance of the mixture; the heaviest comes first.
-    fn mixed(&self, mut models: Vec<Model>, starts: Vec<L::Covariance>) -> Averaged<L::Covariance> {
+    fn mixed(&self, mut models: Vec<Model<L::State>>) -> Averaged<L::Mixed> {
         let peak = models[0].log_weight;
         models.retain(|model| model.log_weight >= peak - NEGLIGIBLE);
         let mut weights: Vec<f64> = models.iter().map(|model| (model.log_weight - peak).exp()).collect();
@@ -436,36 +574,22 @@ impl<'a, L: Likelihood> Models<'a, L> {
             *weight /= total;
         }
         let each = || weights.iter().copied().zip(&models);
-        let mean = each()
-            .fold(Vector::zeros(models[0].mean.len()), |sum, (weight, model)| sum + &model.mean * weight);
-        let mut terms = Vec::new();
-        for (weight, model) in each() {
-            terms.extend(model.changes.iter().map(|(factor, vector)| (-weight * factor, Rc::clone(vector))));
-            terms.push((weight, Rc::new(&model.mean - &mean)));
-        }
-        let of_start = |place| -> f64 {
-            each().filter(|(_, model)| model.start == place).map(|(weight, _)| weight).sum()
-        };
-        let starts = starts.into_iter().enumerate().map(|(place, start)| (of_start(place), start));
-        let spread = Spread { starts: starts.filter(|(weight, _)| *weight > 0.0).collect(), terms };
         // A coefficient that may have moved by g has a prior of that width instead of one of width 1; the common factor
         // holds or not.
-        let counts = |model: &Model, j: usize| match model.named.states[j] {
+        let counts = |model: &Model<L::State>, j: usize| match model.named.states[j] {
             0 if j + 1 == columns => 1.0,
             0 => (1.0 + MOVED[usize::from(model.named.moved)].powi(2)).recip(),
             state if usize::from(state) > ANEW.len() => (1.0 + APART * APART).recip(),
             _ => 0.0,
         };
         let kept = |j| each().map(|(weight, model)| weight * counts(model, j)).sum();
+        let kept = (0..columns).map(kept).collect();
         // The models at hand stand for all: their evidence is relative to their own prior.
         let prior: f64 = models.iter().map(|model| self.log_prior(&model.named).exp()).sum();
-        Averaged {
-            log_evidence: peak + total.ln() - prior.ln(),
-            kept: (0..columns).map(kept).collect(),
-            mean,
-            spread,
-            heaviest: models[0].named.clone(),
-        }
+        let heaviest = models[0].named.clone();
+        let states = weights.into_iter().zip(models.into_iter().map(|model| model.state)).collect();
+        let mixed = self.likelihood.mixed(states);
+        Averaged { mixed, log_evidence: peak + total.ln() - prior.ln(), kept, heaviest }
     }
 }
 
@@ -527,16 +651,16 @@ mod tests {
             let moved = seed % 5;
             let ways = if moved == 0 { 6 } else { 5 };
             let named = Named { moved, states: vec![0, seed % (ways + 1), 2, seed % 2] };
-            let (start, covariance) = models.start(named, 0).unwrap();
-            let mut found = Vec::new();
-            models.neighbours(std::slice::from_ref(&start), 0, f64::NEG_INFINITY, &mut found);
+            let start = models.start(named).unwrap();
+            let (mut found, mut room) = (Vec::new(), Room::default());
+            let least = (f64::NEG_INFINITY, true);
+            models.neighbours(std::slice::from_ref(&start), 0, least, &mut room, &mut found);
             assert_eq!(found.len(), 3 * usize::from(ways) + 1);
             for neighbour in &found {
-                let moved =
-                    models.moved(std::slice::from_ref(&start), std::slice::from_ref(&covariance), neighbour);
+                let moved = models.moved(std::slice::from_ref(&start), neighbour);
                 let (log_weight, mean) = plain(&models, &anew, &moved.named);
                 assert!((moved.log_weight - log_weight).abs() < 1e-7, "{} {log_weight}", moved.log_weight);
-                assert!((moved.mean - mean).amax() < 1e-7);
+                assert!((moved.state.mean - mean).amax() < 1e-7);
             }
         }
     }
@@ -556,7 +680,7 @@ mod tests {
             for (width, tolerance) in [(386, 1e-4), (WIDTH, 0.1)] {
                 let averaged = models.average_of(width, None).unwrap();
                 assert!(
-                    (averaged.mean - &mean).amax() < tolerance * (1.0 + mean.amax()),
+                    (averaged.mixed.mean - &mean).amax() < tolerance * (1.0 + mean.amax()),
                     "{seed} {width}: {mean}"
                 );
                 let (heaviest, _) = plain(&models, &anew, &averaged.heaviest);

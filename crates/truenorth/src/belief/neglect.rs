@@ -46,6 +46,12 @@ impl Neglect {
         if neglect > 1.0 { mean + radius * (1.0 + 2.0 * neglect.ln() / self.scale).sqrt() } else { ucb }
     }
 
+    /// How many radii an index lies above the mean, at most; with new columns or without. ν is at most t/d.
+    pub(crate) fn widest(self, new: bool) -> f64 {
+        let (longest, scale) = (2.0 * self.rounds.max(1.0).ln(), self.scale);
+        if new { (1.0 + longest).sqrt() / scale } else { (1.0 + longest / scale).sqrt() }
+    }
+
     /// The same where so much of the action's variance is due to new columns.
     pub(crate) fn index_of_new(self, mean: f64, ucb: f64, new: f64) -> f64 {
         let (radius, square) = (ucb - mean, self.scale * self.scale);

@@ -18,251 +18,15 @@
 //! fit. Between fits, the border and whether the logs are void are kept as unknowns of their own; how the means of models differ
 //! in two parts at once is not.
 
-use super::models::{Averaged, Likelihood, Models, Posterior};
+use super::arrow::{Arrow, BORDER};
+use super::models::Models;
 use super::regression::{PartSums, Regression, Rows, Sums};
 use super::{Belief, Evidence, LEVEL, Logs, News, Told, VOID, spacing};
 use crate::blocks::Blocks;
-use crate::dense::{self, Matrix, Vector};
+use crate::dense::{Matrix, Vector};
 use crate::error::Result;
 use crate::parted::Parted;
 use crate::statistic::RidgeStatistic;
-
-/// The likelihood of the drift, with a border of the common factor and both levels.
-struct Arrow<'a> {
-    parts: Vec<ArrowPart<'a>>,
-    /// Part and place of each column.
-    places: Vec<(usize, usize)>,
-    border: Matrix,
-    linear: Vector,
-    /// ℓ'F⁻¹ℓ - log det F of the levels.
-    levels: f64,
-}
-
-struct ArrowPart<'a> {
-    columns: &'a [usize],
-    q: Matrix,
-    h: Vector,
-    /// One column for each unknown of the border.
-    border: Matrix,
-    /// How θ_* follows from the part's drift and the border, what it would be without, and its covariance then.
-    gain: Matrix,
-    pooled: Vector,
-    covariance: Matrix,
-}
-
-/// `S = (B + ZΣZ', -ZΣ; -ΣZ', Σ)`.
-struct Bordered {
-    /// B and Z.
-    parts: Vec<(Matrix, Matrix)>,
-    /// Σ.
-    border: Matrix,
-}
-
-/// Unknowns of the border.
-const BORDER: usize = 3;
-
-impl<'a> Arrow<'a> {
-    /// Returns also the log of the live data's probability without a drift.
-    fn new(logs: (&'a Sums, f64, &Logs), live: (&Sums, f64), scale: f64, ratio: f64) -> Result<(Self, f64)> {
-        let ((logged, logged_variance, regression), (live, variance)) = (logs, live);
-        let unit = scale.sqrt();
-        let dimension = regression.estimate.len();
-        let (mut border, mut linear) = (Matrix::zeros(BORDER, BORDER), Vector::zeros(BORDER));
-        let known = ((live.count + ratio) / variance).max(f64::MIN_POSITIVE);
-        let known_logs = logged.count / logged_variance;
-        (border[(1, 1)], border[(2, 2)]) = (if live.count > 0.0 { known } else { 1.0 }, known_logs);
-        linear[1] = live.rewards / variance;
-        let (mut places, mut parts) = (vec![(0, 0); dimension], Vec::new());
-        let (mut log_evidence, mut through) = (0.0, 0.0);
-        for (place, (old, new)) in logged.parts.iter().zip(&live.parts).enumerate() {
-            let side = old.columns.len();
-            old.columns.iter().enumerate().for_each(|(at, &column)| places[column] = (place, at));
-            let g_matrix = old.whole() / logged_variance + Matrix::identity(side, side) / scale;
-            let a_matrix = new.whole() / variance;
-            let (f, g) = (&new.sums / variance, &old.sums / logged_variance);
-            let theta = Vector::from_fn(side, |i, _| regression.estimate[old.columns[i]]);
-            let factor = dense::cholesky("the pooled precision", &(&a_matrix + &g_matrix))?;
-            let root = dense::invert_lower(&factor);
-            let (whitened_a, whitened_g) = (&root * &a_matrix, &root * &g_matrix);
-            let product = dense::transposed_product(&whitened_a, &whitened_g);
-            let q = (&product + product.transpose()) * 0.5;
-            let solve = |vector: &Vector| root.tr_mul(&(&root * vector));
-            let fitted = &a_matrix * &theta;
-            let surprise = &new.moment / variance - &fitted;
-            let (hf, hg, hs) = (solve(&f), solve(&g), solve(&surprise));
-            let h = &g_matrix * &hs;
-            let (q_theta, ghf, ahg) = (&q * &theta, &g_matrix * &hf, &a_matrix * &hg);
-            for (i, j, value) in [
-                (0, 0, theta.dot(&q_theta)),
-                (0, 1, theta.dot(&ghf)),
-                (0, 2, -theta.dot(&ahg)),
-                (1, 1, -f.dot(&hf)),
-                (1, 2, -f.dot(&hg)),
-                (2, 2, -g.dot(&hg)),
-            ] {
-                border[(i, j)] += value;
-            }
-            linear[0] += theta.dot(&h);
-            linear[1] -= f.dot(&theta) + f.dot(&hs);
-            linear[2] -= g.dot(&hs);
-            through += f.dot(&theta);
-            log_evidence += new.moment.dot(&theta) / variance - 0.5 * theta.dot(&fitted)
-                + 0.5 * (surprise.dot(&hs) - dense::log_det_from_factor(&factor));
-            let gain = dense::transposed_product(&root, &whitened_g);
-            let mut all = (&gain * unit).resize(side, side + BORDER, 0.0);
-            all.set_column(side, &(&gain * &theta));
-            all.set_column(side + 1, &-&hf);
-            all.set_column(side + 2, &-&hg);
-            parts.push(ArrowPart {
-                columns: &old.columns,
-                q: q * (unit * unit),
-                h: h * unit,
-                border: Matrix::from_columns(&[q_theta * unit, ghf * unit, ahg * -unit]),
-                gain: all,
-                pooled: theta + hs,
-                covariance: dense::square_of_lower(&root),
-            });
-        }
-        border.fill_lower_triangle_with_upper_triangle();
-        let levels = border.view((1, 1), (2, 2)).into_owned();
-        let factor = dense::cholesky("the precision of the levels", &levels)?;
-        let rest = linear.rows(1, 2).into_owned();
-        let explained = rest.dot(&dense::solve_from_factor(&factor, &rest));
-        let log_det = dense::log_det_from_factor(&factor);
-        // What the sums say of the live level beside the features goes; what they say of both levels stays.
-        if live.count > 0.0 {
-            log_evidence += -live.share * live.rewards * through + 0.5 * through * through / known
-                - 0.5 * (live.rewards / variance - through).powi(2) / known
-                + 0.5 * known.ln();
-        }
-        log_evidence += 0.5 * (explained - log_det + known_logs.ln() + regression.log_det);
-        Ok((Self { parts, places, border, linear, levels: explained - log_det }, log_evidence))
-    }
-
-    /// Mean and covariance of a part's live coefficients where the logs hold but for a drift, and how they follow from the border
-    /// by the heaviest covariance.
-    fn informed(&self, place: usize, drifted: &Averaged<Bordered>) -> (Vector, Matrix, Matrix) {
-        let part = &self.parts[place];
-        let (side, dimension) = (part.columns.len(), self.places.len());
-        let index = |i: usize| if i < side { part.columns[i] } else { dimension + i - side };
-        let restricted = |vector: &Vector| Vector::from_fn(side + BORDER, |i, _| vector[index(i)]);
-        let mut spread = Matrix::zeros(side + BORDER, side + BORDER);
-        for (weight, Bordered { parts, border }) in &drifted.spread.starts {
-            let (block, z) = &parts[place];
-            let shared = z * border;
-            let mut own = spread.view_mut((0, 0), (side, side));
-            own += (block + &shared * z.transpose()) * *weight;
-            let mut beside = spread.view_mut((0, side), (side, BORDER));
-            beside -= &shared * *weight;
-            let mut beside = spread.view_mut((side, 0), (BORDER, side));
-            beside -= shared.transpose() * *weight;
-            let mut last = spread.view_mut((side, side), (BORDER, BORDER));
-            last += border * *weight;
-        }
-        for (weight, vector) in &drifted.spread.terms {
-            let vector = restricted(vector);
-            spread.ger(*weight, &vector, &vector, 1.0);
-        }
-        let mean = &part.pooled + &part.gain * restricted(&drifted.mean);
-        let (_, Bordered { parts, .. }) = drifted.spread.heaviest();
-        let mut through = Matrix::identity(side + BORDER, BORDER);
-        through.view_mut((side, 0), (BORDER, BORDER)).fill_with_identity();
-        through.view_mut((0, 0), (side, BORDER)).copy_from(&-&parts[place].1);
-        (mean, &part.covariance + &part.gain * spread * part.gain.transpose(), &part.gain * through)
-    }
-
-    /// The variance of f'θ_* over all parts, for a vector by part.
-    fn variance(&self, f: &[&Vector], drifted: &Averaged<Bordered>) -> f64 {
-        let mut y = Vector::zeros(self.places.len() + BORDER);
-        let mut variance = 0.0;
-        for (part, f) in self.parts.iter().zip(f) {
-            let (moved, side) = (part.gain.tr_mul(f), part.columns.len());
-            part.columns.iter().enumerate().for_each(|(i, &column)| y[column] = moved[i]);
-            for i in 0..BORDER {
-                y[self.places.len() + i] += moved[side + i];
-            }
-            variance += f.dot(&(&part.covariance * *f));
-        }
-        for (weight, Bordered { parts, border }) in &drifted.spread.starts {
-            let mut rest = -y.rows(self.places.len(), BORDER);
-            let mut own = 0.0;
-            for (part, (block, z)) in self.parts.iter().zip(parts) {
-                let y = Vector::from_fn(part.columns.len(), |i, _| y[part.columns[i]]);
-                own += y.dot(&(block * &y));
-                rest += z.tr_mul(&y);
-            }
-            variance += weight * (own + rest.dot(&(border * &rest)));
-        }
-        variance
-            + drifted.spread.terms.iter().map(|(weight, term)| weight * term.dot(&y).powi(2)).sum::<f64>()
-    }
-}
-
-impl Likelihood for Arrow<'_> {
-    type Covariance = Bordered;
-
-    fn posterior(&self, precision: &[f64], natural: &[f64]) -> Result<Posterior<Bordered>> {
-        let dimension = self.places.len();
-        let (mut border, mut rest) = (self.border.clone(), self.linear.clone());
-        border[(0, 0)] += precision[dimension];
-        rest[0] += natural[dimension];
-        let mut log_weight = -self.levels;
-        let (mut parts, mut means) = (Vec::new(), Vec::new());
-        for part in &self.parts {
-            let mut own = part.q.clone();
-            let mut linear = part.h.clone();
-            for (i, &column) in part.columns.iter().enumerate() {
-                own[(i, i)] += precision[column];
-                linear[i] += natural[column];
-            }
-            let factor = dense::cholesky("the precision of the drift", &own)?;
-            let block = dense::inverse_from_factor(&factor);
-            let (mean, z) = (&block * &linear, &block * &part.border);
-            log_weight += linear.dot(&mean) - dense::log_det_from_factor(&factor);
-            border -= part.border.tr_mul(&z);
-            rest -= z.tr_mul(&linear);
-            means.push(mean);
-            parts.push((block, z));
-        }
-        let factor = dense::cholesky("the precision of the drift", &border)?;
-        let shared = dense::solve_from_factor(&factor, &rest);
-        log_weight += rest.dot(&shared) - dense::log_det_from_factor(&factor);
-        let border = dense::inverse_from_factor(&factor);
-        let (mut mean, mut variances) =
-            (Vector::zeros(dimension + BORDER), Vector::zeros(dimension + BORDER));
-        for ((part, own), (block, z)) in self.parts.iter().zip(means).zip(&parts) {
-            let (own, spread) = (own - z * &shared, z * &border);
-            for (i, &column) in part.columns.iter().enumerate() {
-                mean[column] = own[i];
-                variances[column] = block[(i, i)] + spread.row(i).dot(&z.row(i));
-            }
-        }
-        mean.rows_mut(dimension, BORDER).copy_from(&shared);
-        variances.rows_mut(dimension, BORDER).copy_from(&border.diagonal());
-        Ok(Posterior { mean, log_weight, variances, covariance: Bordered { parts, border } })
-    }
-
-    fn column(&self, covariance: &Bordered, j: usize) -> Vector {
-        let dimension = self.places.len();
-        let Bordered { parts, border } = covariance;
-        let own = self.places.get(j).copied();
-        let shared = match own {
-            Some((place, at)) => border * parts[place].1.row(at).transpose(),
-            None => -border.column(j - dimension),
-        };
-        let mut column = Vector::zeros(dimension + BORDER);
-        for (part, (_, z)) in self.parts.iter().zip(parts) {
-            let moved = z * &shared;
-            part.columns.iter().zip(&moved).for_each(|(&to, &moved)| column[to] = moved);
-        }
-        if let Some((place, at)) = own {
-            let block = &parts[place].0;
-            self.parts[place].columns.iter().enumerate().for_each(|(i, &to)| column[to] += block[(i, at)]);
-        }
-        column.rows_mut(dimension, BORDER).copy_from(&-shared);
-        column
-    }
-}
 
 impl Belief {
     /// Fits everything anew, as [`fit`](Self::fit) does, by parts: what is believed, and live data alone where there are logs.
@@ -351,19 +115,18 @@ impl Belief {
         let evidence = alone.log_evidence - unmoved;
         self.void = (1.0 + (1.0 - VOID) / VOID * (drifted.log_evidence - evidence).exp()).recip();
         let (void, holds, dimension) = (self.void, 1.0 - self.void, known.estimate.len());
-        let mut belief = Parted::ridge(vec![1.0; dimension]);
-        belief.inverse = together.clone();
+        let mut belief = Parted::of(together.clone());
         // What parts have in common, as far as it is kept: the border, whether the logs are void, and the level if they are.
         let mut shared = vec![vec![0.0; dimension]; BORDER + 2];
         let mut common = Matrix::zeros(BORDER + 2, BORDER + 2);
-        let (weight, heaviest) = drifted.spread.heaviest();
-        common.view_mut((0, 0), (BORDER, BORDER)).copy_from(&(&heaviest.border * (holds * weight)));
+        let mixed = &drifted.mixed;
+        common.view_mut((0, 0), (BORDER, BORDER)).copy_from(&(mixed.heaviest_border() * holds));
         common[(BORDER, BORDER)] = holds * void;
         common[(BORDER + 1, BORDER + 1)] = void * alone.level;
         let (mut means, mut apart_along, mut fitted, mut used) = (Vec::new(), 0.0, 0.0, 0.0);
         let units = |columns: &[usize]| Vector::from_fn(columns.len(), |i, _| self.units.known(columns[i]));
         for (place, part) in live.parts.iter().enumerate() {
-            let (informed, covariance, through) = arrow.informed(place, &drifted);
+            let (informed, covariance, through) = arrow.informed(place, mixed);
             let apart = &informed - &alone.mean[place];
             let mean = informed * holds + &alone.mean[place] * void;
             let mut covariance = covariance * holds + alone.marginal(place) * void;
@@ -372,7 +135,7 @@ impl Belief {
             fitted += mean.dot(&(part.whole() * &mean)) - 2.0 * mean.dot(&live.moment(part));
             used += part.whole().component_mul(&covariance).sum();
             let units = units(&part.columns);
-            let mut along = through.resize(part.columns.len(), BORDER + 2, 0.0);
+            let mut along = through.resize_horizontally(BORDER + 2, 0.0);
             along.set_column(BORDER, &apart);
             along.set_column(BORDER + 1, &alone.moved[place]);
             for (i, &column) in part.columns.iter().enumerate() {
@@ -396,7 +159,7 @@ impl Belief {
             let moved: f64 = sums.iter().zip(&alone.moved).map(|(sums, moved)| sums.dot(moved)).sum();
             let own: f64 =
                 (0..sums.len()).map(|p| sums[p].dot(&(alone.covariance[p].matrix() * sums[p]))).sum();
-            let along = holds * arrow.variance(&sums, &drifted)
+            let along = holds * arrow.variance(&sums, mixed)
                 + void * (own + alone.level * moved * moved)
                 + holds * void * apart_along * apart_along;
             let level: f64 = sums.iter().zip(&means).map(|(sums, mean)| sums.dot(mean)).sum();
@@ -407,14 +170,14 @@ impl Belief {
         let said = |j: usize| logs.squares(j) / logged_variance + data.squares(j) / self.variance;
         self.news = News::new(&self.units, scale, said);
         belief.inverse = belief.inverse.times(self.variance.recip());
-        let belief = belief.with_common(shared, (common / self.variance).as_slice().to_vec());
+        let mut belief = belief.with_common(shared, (common / self.variance).as_slice().to_vec());
+        belief.limit(|_| f64::MAX);
         Ok((belief, self.parted(together, &live, &alone, 1.0)))
     }
 
     /// A regression in the users' units, over σ².
     fn parted(&self, together: &Blocks, data: &Sums, found: &Regression, wider: f64) -> Parted {
-        let mut known = Parted::ridge(vec![1.0; together.dimension()]);
-        known.inverse = together.clone();
+        let mut known = Parted::of(together.clone());
         let mut shared = vec![0.0; together.dimension()];
         known.log_det_growth = found.growth;
         for (place, part) in data.parts.iter().enumerate() {
@@ -426,7 +189,11 @@ impl Belief {
             let own = known.inverse.place(part.columns[0]).0;
             found.covariance[place].write(known.inverse.part_mut(own), &units, wider / self.variance);
         }
-        known.with_common(vec![shared], vec![found.level * wider / self.variance])
+        let mut known = known.with_common(vec![shared], vec![found.level * wider / self.variance]);
+        // The covariance is no wider than the prior.
+        let prior = self.evidence.scale * wider / self.variance;
+        known.limit(|column| prior / self.units.known(column).powi(2));
+        known
     }
 
     /// Logs that would leave what is known, as [`imagined`](Self::imagined) makes them; what parts have in common is lost.

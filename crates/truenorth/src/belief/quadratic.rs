@@ -113,7 +113,7 @@ impl Spread<Covariance> {
     pub(crate) fn matrix(&self, side: usize) -> Matrix {
         let mut sum = Matrix::zeros(side, side);
         for (weight, covariance) in &self.starts {
-            match covariance {
+            match &**covariance {
                 Covariance::Itself(covariance) => sum += covariance * *weight,
                 Covariance::Root(root) => dense::add_symmetric(&mut sum, *weight, (root, true), (root, true)),
                 Covariance::Left(deviations, w) => {

@@ -1,15 +1,20 @@
 //! Sums of data by parts, and the ridge regression on them.
 
-use super::Evidence;
+use super::evidence::solved;
 use super::span::Span;
 use super::units::Units;
+use super::{Evidence, batch};
 use crate::blocks::{Blocks, Part, start};
-use crate::dense::{self, Matrix, Tridiagonal, Vector};
+use crate::dense::{Matrix, Tridiagonal, Vector};
 use crate::error::Result;
+use crate::kernel::{self, Diagonals, ReduceLanes, SMALL, SolveLanes};
 use crate::statistic::RidgeStatistic;
+use crate::triangle::SIDE;
 
 /// Columns of a part from which on it matters whether there are fewer rows.
 const MANY: usize = 256;
+/// A diagonal whose inverse counts for nothing.
+const NOTHING: f64 = 1e150;
 /// Rows of a matrix that are written together.
 const TOGETHER: usize = 64;
 
@@ -87,7 +92,7 @@ impl Sums {
                     Span::new((0..side).map(|i| entry(i, i)).collect(), column, side / 2)
                 })
                 .flatten();
-            let gram = few.map_or_else(|| Gram::Whole(Matrix::from_fn(side, side, entry)), Gram::Few);
+            let gram = few.map_or_else(|| Gram::Whole(whole(data, &columns, units)), Gram::Few);
             PartSums { columns, gram, moment, sums }
         };
         let parts = together.parts().map(|whole| part(whole.columns().collect())).collect();
@@ -111,24 +116,81 @@ impl Sums {
     }
 
     pub(super) fn evidence(&self) -> Evidence {
-        let mut gram = Tridiagonal::default();
+        let (mut gram, mut small) = (Tridiagonal::default(), Vec::new());
         let (mut trace, mut level) = (0.0, 0.0);
         for part in &self.parts {
             level += part.sums.norm_squared();
-            let sums = [&self.moment(part), &part.sums];
             match &part.gram {
                 Gram::Whole(whole) => {
                     trace += whole.trace();
-                    gram.add(whole.clone(), sums);
+                    if part.columns.len() <= SMALL {
+                        small.push((part, whole));
+                    } else {
+                        gram.add(whole.clone(), [&self.moment(part), &part.sums]);
+                    }
                 }
                 Gram::Few(span) => {
                     trace += span.trace();
-                    span.add_to(&mut gram, sums);
+                    span.add_to(&mut gram, [&self.moment(part), &part.sums]);
                 }
             }
         }
-        Evidence::found((self.free(), self.squares, trace - self.share * level), self.share, &gram)
+        small.sort_by_key(|(part, _)| part.columns.len());
+        let alike = small.chunk_by(|a, b| a.0.columns.len() == b.0.columns.len());
+        let groups: Vec<Diagonals> =
+            alike.flat_map(|alike| alike.chunks(SIDE)).map(|parts| self.reduced(parts)).collect();
+        let (mut room, mut lanes) = Default::default();
+        let both = self.share > 0.0;
+        let solve = |ridge| {
+            let mut all = kernel::run(&mut SolveLanes { groups: &groups, ridge, room: &mut lanes });
+            all.add(&solved(&gram, ridge, both, &mut room));
+            all
+        };
+        let dimension = self.parts.iter().map(|part| part.columns.len()).sum();
+        let known = (self.free(), self.squares, trace - self.share * level);
+        Evidence::found(known, self.share, dimension, solve)
     }
+
+    /// Three diagonals of up to eight parts that have as many columns.
+    fn reduced(&self, parts: &[(&PartSums, &Matrix)]) -> Diagonals {
+        let side = parts[0].0.columns.len();
+        // Where there are fewer, the others are so large that they leave nothing.
+        let mut matrices = vec![[0.0; SIDE]; side * side];
+        (0..side).for_each(|i| matrices[i * side + i] = [NOTHING; SIDE]);
+        let [mut moments, mut sums] = [0, 1].map(|_| vec![[0.0; SIDE]; side]);
+        for (lane, (part, whole)) in parts.iter().enumerate() {
+            for (to, entry) in matrices.iter_mut().zip(whole.iter()) {
+                to[lane] = *entry;
+            }
+            let share = self.share * self.rewards;
+            for i in 0..side {
+                moments[i][lane] = part.moment[i] - part.sums[i] * share;
+                sums[i][lane] = part.sums[i];
+            }
+        }
+        let mut found = Diagonals { vectors: [moments, sums], ..Diagonals::default() };
+        kernel::run(&mut ReduceLanes { side, matrices: &mut matrices, to: &mut found });
+        found
+    }
+}
+
+/// A of some columns, in their units.
+fn whole(data: &RidgeStatistic, columns: &[usize], units: &Units) -> Matrix {
+    let side = columns.len();
+    let mut whole = Matrix::zeros(side, side);
+    let Some(blocks) = data.blocks() else { return whole };
+    let inverse: Vec<f64> = columns.iter().map(|&column| units.known(column).recip()).collect();
+    let places: Vec<(usize, usize)> = columns.iter().map(|&column| blocks.place(column)).collect();
+    for i in 0..side {
+        for j in 0..=i {
+            if places[i].0 == places[j].0 {
+                let entry = blocks.part(places[i].0).get(places[i].1, places[j].1) * inverse[i] * inverse[j];
+                whole[(i, j)] = entry;
+                whole[(j, i)] = entry;
+            }
+        }
+    }
+    whole
 }
 
 /// Ridge regression in parts: θ ~ N(0, scale I), and a level.
@@ -162,9 +224,10 @@ impl Covariance {
 
     /// Writes it into a part, divided by the units of both columns and times a factor.
     pub(super) fn write(&self, part: &mut Part, units: &Vector, factor: f64) {
+        let inverse: Vec<f64> = units.iter().map(|unit| unit.recip()).collect();
         let mut write = |i: usize, entry: &dyn Fn(usize) -> f64| {
             for (j, to) in part.entries[start(i)..=start(i) + i].iter_mut().enumerate() {
-                *to = entry(j) * factor / units[i] / units[j];
+                *to = entry(j) * (factor * inverse[i] * inverse[j]);
             }
         };
         let side = units.len();
@@ -189,15 +252,24 @@ impl Regression {
     pub(super) fn new(data: &Sums, variance: f64, scale: f64) -> Result<Self> {
         let (mut covariance, mut moved, mut mean) = (Vec::new(), Vec::new(), Vec::new());
         let (mut growth, mut known, mut through) = (0.0, 0.0, 0.0);
+        let wholes = data.parts.iter().filter_map(|part| match &part.gram {
+            Gram::Whole(gram) => {
+                let mut precision = gram / variance;
+                (0..gram.nrows()).for_each(|i| precision[(i, i)] += scale.recip());
+                Some(precision)
+            }
+            Gram::Few(_) => None,
+        });
+        let mut inverses: Vec<Matrix> = wholes.collect();
+        let log_dets = batch::invert("the live precision", &mut inverses)?;
+        let mut inverses = inverses.into_iter().zip(log_dets);
         for part in &data.parts {
             let side = part.columns.len();
             let (sums, moment) = (&part.sums / variance, data.moment(part) / variance);
             let (z, own) = match &part.gram {
-                Gram::Whole(gram) => {
-                    let precision = gram / variance + Matrix::identity(side, side) / scale;
-                    let factor = dense::cholesky("the live precision", &precision)?;
-                    growth += dense::log_det_from_factor(&factor) + side as f64 * scale.ln();
-                    let inverse = dense::inverse_from_factor(&factor);
+                Gram::Whole(_) => {
+                    let Some((inverse, log_det)) = inverses.next() else { unreachable!("each has one") };
+                    growth += log_det + side as f64 * scale.ln();
                     let found = (&inverse * &sums, &inverse * &moment);
                     covariance.push(Covariance::Whole(inverse));
                     found

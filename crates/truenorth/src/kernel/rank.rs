@@ -54,6 +54,13 @@ impl WithSimd for &mut IndexBounds<'_> {
         let (factor, length) = (2.0 / scale, mean.len());
         let (mean, statistical, bias) = (&mean[..length], &statistical[..length], &bias[..length]);
         let (low, high) = (&mut lower[..length], &mut upper[..length]);
+        if rounds <= 1.0 {
+            // ν is at most t/d: the index is the UCB, and the first one of the largest is it.
+            for k in 0..length {
+                low[k] = mean[k] + (statistical[k] + bias[k]);
+            }
+            return first_largest(&low[..count]);
+        }
         // ν is at most t/d: once a few actions are known well, this decides.
         let widest = (1.0 + factor * (logarithm(rounds) + CURVATURE + SLACK).max(0.0)).sqrt();
         // No branches in these loops, so that the compiler makes vectors of them.
@@ -83,23 +90,39 @@ impl WithSimd for &mut IndexBounds<'_> {
     }
 }
 
+#[inline(always)]
+fn first_largest(numbers: &[f64]) -> Contenders {
+    let best = largest(numbers);
+    let mut all = true;
+    for number in numbers {
+        all &= !number.is_nan();
+    }
+    let position = numbers.iter().position(|&number| number >= best);
+    position.filter(|_| all).map_or(Contenders::Any, Contenders::One)
+}
+
+#[inline(always)]
+fn largest(numbers: &[f64]) -> f64 {
+    let mut best = [f64::NEG_INFINITY; 8];
+    let (chunks, rest) = numbers.as_chunks::<8>();
+    for chunk in chunks {
+        for (best, &number) in best.iter_mut().zip(chunk) {
+            *best = if number > *best { number } else { *best };
+        }
+    }
+    let best = rest.iter().copied().chain(best);
+    best.fold(f64::NEG_INFINITY, |best, number| if number > best { number } else { best })
+}
+
 /// The logarithm of a positive number, less by at most CURVATURE.
 #[inline(always)]
-fn logarithm(number: f64) -> f64 {
+pub(super) fn logarithm(number: f64) -> f64 {
     (f64::from((number.to_bits() >> 32) as i32) * OCTAVE - 1023.0) * std::f64::consts::LN_2
 }
 
 #[inline(always)]
 fn contenders(low: &[f64], high: &[f64]) -> Contenders {
-    let mut best = [f64::NEG_INFINITY; 8];
-    let (chunks, rest) = low.as_chunks::<8>();
-    for chunk in chunks {
-        for (best, &bound) in best.iter_mut().zip(chunk) {
-            *best = if bound > *best { bound } else { *best };
-        }
-    }
-    let best = rest.iter().copied().chain(best);
-    let best = best.fold(f64::NEG_INFINITY, |best, bound| if bound > best { bound } else { best });
+    let best = largest(low);
     let (mut count, mut last, mut numbers) = (0, 0, true);
     for (k, &bound) in high.iter().enumerate() {
         numbers &= !bound.is_nan();

@@ -411,6 +411,9 @@ fn columns_that_cannot_be_are_refused_by_name() {
             "`columns` must be below the number of features",
         ),
         (Actions::sparse(&[0, 2], &[3, 3], &[1.0, 1.0], 5).unwrap_err(), "but is 3"),
+        (Actions::sparse(&[0, 2], &[usize::MAX, 0], &[1.0, 1.0], 5).unwrap_err(), "below the number"),
+        (Actions::sparse(&[0, 2, 3], &[0, 1, 1], &[1.0, 1.0, f64::NAN], 5).unwrap_err(), "action 1"),
+        (Actions::sparse(&[0, 1, 2], &[0, 1], &[f64::NAN; 2], 5).unwrap_err(), "feature 0 of action 0"),
         (
             Actions::sparse(&[0, 1, 3], &[1, 2], &[1.0, 1.0], 5).unwrap_err(),
             "`starts` must be increasing from 0 to the number of values",
@@ -454,6 +457,30 @@ fn every_policy_takes_both_forms() {
     let mut parted = Policy::builder(6).sparse(true).build().unwrap();
     let choice = parted.choose(Actions::new(&filled, 6).unwrap()).unwrap();
     parted.learn(choice.rewarded(Actions::new(&filled, 6).unwrap(), 0.3)).unwrap();
+}
+
+#[test]
+fn arms_that_are_skipped_have_not_the_largest_index() {
+    for (shape, seed) in [(Shape::Arms(40, 5), 8), (Shape::SharedArms(12, 4), 9), (Shape::Hashed(30, 3), 10)]
+    {
+        let mut world = World::new(shape, seed);
+        let dimension = world.dimension();
+        let settings = Policy::builder(dimension).preset(Preset::LinUcb).exploration_scale(0.3);
+        let mut policy = settings.sparse(true).build().unwrap();
+        for _ in 0..600 {
+            let round = world.round();
+            let actions = round.sparse(dimension);
+            // Whoever asks why is shown all of them.
+            let (expected, why) = policy.clone().choose_explained(actions).unwrap();
+            let choice = policy.choose(actions).unwrap();
+            assert_eq!(choice, expected, "{shape:?}");
+            let intervals = &why.layers[0].actions;
+            let largest = intervals.iter().map(|interval| interval.index).fold(f64::NEG_INFINITY, f64::max);
+            assert!(intervals[choice.action].index >= largest, "{shape:?}");
+            let reward = world.reward(actions.row(choice.action), false);
+            policy.learn(choice.rewarded(actions, reward)).unwrap();
+        }
+    }
 }
 
 /// What storing the inverse itself loses: B after many rewards, against the dense policy, which keeps a factor.
