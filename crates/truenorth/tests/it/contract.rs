@@ -365,6 +365,27 @@ fn parameters_out_of_range_are_named_with_their_value() {
 }
 
 #[test]
+fn a_policy_restored_before_its_first_round_measures_columns_by_the_same_bits() {
+    let wave = |at: usize| f64::sin((1 + 7 * at) as f64);
+    let mut logs = RidgeStatistic::new(130).unwrap();
+    for row in 0..203 {
+        let features: Vec<f64> = (0..130).map(|j| wave(row * 130 + j)).collect();
+        logs.observe(&features, wave(row)).unwrap();
+    }
+    let mut policy = Policy::builder(130).logs(logs).build().unwrap();
+    let mut restored = Policy::from_bytes(&policy.to_bytes()).unwrap();
+    for policy in [&mut policy, &mut restored] {
+        for round in 0..20 {
+            let features: Vec<f64> = (0..260).map(|at| wave(round * 391 + at)).collect();
+            let actions = Actions::new(&features, 130).unwrap();
+            let choice = policy.choose(actions).unwrap();
+            policy.learn(choice.rewarded(actions, wave(round))).unwrap();
+        }
+    }
+    assert!(policy.to_bytes() == restored.to_bytes());
+}
+
+#[test]
 fn damaged_snapshots_are_refused_with_the_reason() {
     let policy = Policy::builder(2).preset(Preset::Oful).build().unwrap();
     let good = policy.to_bytes();
