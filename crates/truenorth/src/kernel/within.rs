@@ -12,17 +12,16 @@ impl WithSimd for &mut Within<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> bool {
-        // Without their signs, the bits of numbers are ordered as the numbers are, and those of what is none come last.
-        let (lines, rest) = self.numbers.as_chunks::<32>();
-        let mut largest = [0; 32];
-        for line in lines {
-            for (largest, number) in largest.iter_mut().zip(line) {
-                *largest = number.abs().to_bits().max(*largest);
-            }
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        let (vectors, rest) = S::as_simd_f64s(self.numbers);
+        let limit = simd.splat_f64s(self.limit);
+        let within = |numbers| simd.less_than_or_equal_f64s(simd.abs_f64s(numbers), limit);
+        let mut all = within(limit);
+        for &numbers in vectors {
+            all = simd.and_m64s(all, within(numbers));
         }
-        let rest = rest.iter().map(|number| number.abs().to_bits());
-        rest.chain(largest).all(|bits| bits <= self.limit.to_bits())
+        simd.first_true_m64s(simd.not_m64s(all)) == S::F64_LANES
+            && rest.iter().all(|number| number.abs() <= self.limit)
     }
 }
 
