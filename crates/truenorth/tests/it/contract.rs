@@ -2,7 +2,7 @@
 
 use truenorth::{
     Actions, Decision, Drift, Error, ErrorKind, Explore, Intervals, Method, Observation, Policy, Pooling,
-    Preset, Room, Settings,
+    Preset, RidgeStatistic, Room, Settings,
 };
 
 use crate::support::{World, below, dot, explore, is_believed, play, rounds};
