@@ -96,7 +96,7 @@ impl RowsFigure {
     /// ends of their intervals.
     pub fn svg(self) -> Result<String, Error> {
         /// Longer names are cut.
-        const WIDEST_NAME: f64 = 250.0;
+        const WIDEST_NAME: f64 = 290.0;
         /// Behind every second row.
         const STRIPE: Color = Color(0xF6_F7_F8);
         self.check()?;
