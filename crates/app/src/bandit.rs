@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use truenorth::{Certificate, Preset, Settings};
 use truenorth_bandit::{Bandit, Limits, Parts};
+use truenorth_features::Event;
 use truenorth_logs::{EventRows, Missing, Problem, Summary, write_whole};
 
 use crate::error::{Error, Result};
@@ -49,6 +51,22 @@ impl Told {
         );
         settings
     }
+}
+
+/// A line of JSON in, a line of JSON out: an event is decided or learned, what is wrong is refused. `event` is room to read in.
+pub fn answer(bandit: &mut Bandit, line: &str, event: &mut Event) -> String {
+    if let Err(error) = event.read_json(line) {
+        return refused("invalid", &error.to_string());
+    }
+    match bandit.answer(event) {
+        Ok(answer) => json!(answer).to_string(),
+        Err(error) => refused(error.code(), &error.to_string()),
+    }
+}
+
+/// What is wrong, as a line of JSON.
+pub fn refused(code: &str, message: &str) -> String {
+    json!({ "error": { "code": code, "message": message } }).to_string()
 }
 
 /// The parts of a bandit whose logs are summed up.

@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     /// A little live data to test the logs with: rows with the same columns, or a summary of them
     #[arg(long, value_name = "FILE")]
     pilot: Option<PathBuf>,
-    /// Column that says which rows of the pilot are a round, whose errors may be correlated
+    /// Column with the same value in all rows of one round of the pilot, whose errors may be correlated
     /// [default: the column `round`, if there is one]
     #[arg(long, value_name = "NAME", requires = "pilot")]
     round: Option<String>,
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     /// Rounds that will be played, for the worth and the paper's bounds
     #[arg(long, default_value_t = Options::default().horizon, value_parser = clap::value_parser!(u64).range(2..=1_000_000_000_000))]
     horizon: u64,
-    /// Actions a round, for the paper's bounds, and for the cost where the pilot has no rounds
+    /// Number of actions in a round, for the paper's bounds, and for the cost where the pilot has no rounds
     #[arg(long, default_value_t = Options::default().actions)]
     actions: usize,
     /// Print JSON instead of text

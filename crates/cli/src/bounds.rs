@@ -52,7 +52,7 @@ enum Source {
     Problem {
         /// Folder, as for `truenorth replay`
         folder: PathBuf,
-        /// Actions a round
+        /// Number of actions in a round
         #[arg(long, default_value_t = 5)]
         actions: usize,
     },
@@ -66,13 +66,13 @@ enum Source {
         /// Rounds that will be played
         #[arg(long, default_value_t = 20_000)]
         horizon: u64,
-        /// Actions a round
+        /// Number of actions in a round
         #[arg(long, default_value_t = 5)]
         actions: usize,
-        /// Noise of the rewards [default: from the logs' residuals]
+        /// Standard deviation of the rewards' noise [default: from the logs' residuals]
         #[arg(long, value_name = "SIGMA")]
         noise: Option<f64>,
-        /// Length of the coefficients at most, in the units of the columns [default: twice that of the logs']
+        /// The coefficients are at most so long, as a vector, in the units of the columns [default: twice as long as the logs' are]
         #[arg(long, value_name = "S")]
         norm_bound: Option<f64>,
     },

@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// Column of the reward
     #[arg(long, value_name = "NAME")]
     reward: String,
-    /// Column that says which live rows are a round
+    /// Column with the same value in all live rows of one round
     #[arg(long, value_name = "NAME")]
     round: String,
     /// Policies to play, separated by commas [default: see below]
@@ -44,16 +44,16 @@ pub(crate) struct Arguments {
     /// Factors on each policy's own exploration, separated by commas: one row of the table for each
     #[arg(long, value_delimiter = ',', value_name = "FACTORS", default_value = "1")]
     scales: Vec<f64>,
-    /// Noise of the rewards [default: estimated]
+    /// Standard deviation of the rewards' noise [default: estimated]
     #[arg(long, value_name = "SIGMA")]
     noise: Option<f64>,
-    /// Length of the coefficients at most, for features as they are in the files [default: estimated]
+    /// The coefficients are at most so long, as a vector, for features as they are in the files [default: estimated]
     #[arg(long, value_name = "S")]
     norm_bound: Option<f64>,
     /// How far coefficients may have moved since the logs, for features as they are in the files, for policies that must be told
     #[arg(long, value_name = "RHO")]
     drift: Option<f64>,
-    /// What such policies are told instead: certificate.toml of `truenorth audit`
+    /// What such policies are told instead: the file REPORT.certificate.toml of `truenorth audit --out REPORT.html`
     #[arg(long, value_name = "FILE", conflicts_with = "drift")]
     certificate: Option<PathBuf>,
     /// What a logged row is worth, in live rows, to every policy that uses logs

@@ -4,7 +4,6 @@ use std::io::{self, BufRead, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
 use truenorth::{Certificate, Preset};
 use truenorth_app::Error;
 use truenorth_app::bandit::{self, Told};
@@ -43,13 +42,13 @@ pub(crate) struct Arguments {
     /// Policy [default: truenorth]
     #[arg(long, value_name = "NAME", value_parser = crate::reproduce::preset)]
     policy: Option<Preset>,
-    /// Seed of policies with a dice [default: 0]
+    /// Seed of policies that draw at random [default: 0]
     #[arg(long)]
     seed: Option<u64>,
-    /// Noise of the rewards [default: estimated]
+    /// Standard deviation of the rewards' noise [default: estimated]
     #[arg(long, value_name = "SIGMA")]
     noise: Option<f64>,
-    /// Length of the coefficients at most, in the units of the fields [default: estimated]
+    /// The coefficients are at most so long, as a vector, in the units of the fields [default: estimated]
     #[arg(long, value_name = "S")]
     norm_bound: Option<f64>,
     /// Probability that any interval ever fails, twice that with a learned certificate [default: 0.01]
@@ -74,7 +73,7 @@ pub(crate) struct Arguments {
     /// (ellipsoidal-minucb, pooled-only)
     #[arg(long, value_name = "RHO")]
     drift: Option<f64>,
-    /// What such policies are told instead: certificate.toml of `truenorth audit`
+    /// What such policies are told instead: the file REPORT.certificate.toml of `truenorth audit --out REPORT.html`
     #[arg(long, value_name = "FILE", conflicts_with = "drift")]
     certificate: Option<PathBuf>,
     #[arg(long, value_name = "DECISIONS", help = format!("Decisions that may wait for their rewards; the oldest expires [default: {}]", Limits::default().open))]
@@ -99,11 +98,8 @@ pub(crate) fn run(
     let (mut since, mut unknown) = (0, bandit.unknown_fields().len());
     while let Some(line) = lines.next().map_err(Failure::Output)? {
         let answer = match line {
-            Ok(line) => match event.read_json(line) {
-                Ok(()) => answer(&mut bandit, &event),
-                Err(error) => refused("invalid", &error.to_string()),
-            },
-            Err(reason) => refused("invalid", &reason),
+            Ok(line) => bandit::answer(&mut bandit, line, &mut event),
+            Err(reason) => bandit::refused("invalid", &reason),
         };
         writeln!(output, "{answer}").and_then(|()| output.flush()).map_err(Failure::Output)?;
         for (name, _) in &bandit.unknown_fields()[unknown.min(bandit.unknown_fields().len())..] {
@@ -120,15 +116,6 @@ pub(crate) fn run(
         bandit::write(&bandit, path)?;
     }
     Ok(())
-}
-
-fn answer(bandit: &mut Bandit, event: &Event) -> String {
-    let answer = bandit.answer(event).map_err(|error| refused(error.code(), &error.to_string()));
-    answer.map_or_else(|refused| refused, |answer| json!(answer).to_string())
-}
-
-fn refused(code: &str, message: &str) -> String {
-    json!({ "error": { "code": code, "message": message } }).to_string()
 }
 
 /// The bandit of the state, or a new one.

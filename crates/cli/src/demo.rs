@@ -41,6 +41,7 @@ pub(crate) fn run(folder: &Path) -> Result<String, Failure> {
     let visits: Vec<Visit> = shop::visits().take(VISITS).collect();
     write_whole(&folder.join("logs.csv"), shop::logs().as_bytes())?;
     write_whole(&folder.join("live.csv"), shop::live(&visits).as_bytes())?;
+    write_whole(&folder.join("visit.jsonl"), format!("{STUDENT}\n").as_bytes())?;
     let steps = steps(folder)?;
     let trust = trust(&visits, &folder.join("logs.tn"))?;
     write_figure(folder, "trust", &trust, write_whole)?;
@@ -168,7 +169,8 @@ fn page(folder: &Path, steps: &[Step], trust: String) -> Result<Page, Failure> {
         }
         sections.push(Section { heading: (*heading).to_owned(), blocks });
     }
-    sections[2].blocks.push(paragraph("The whole report is audit.html, beside this page."));
+    let text = "The whole report of the audit".to_owned();
+    sections[2].blocks.push(Block::Link { to: "audit.html".to_owned(), text });
     sections[3].blocks.extend([
         figure(drawn("compare")?, "What was earned beyond a random choice, visitor by visitor."),
         paragraph(

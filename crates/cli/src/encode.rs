@@ -1,6 +1,6 @@
 //! `truenorth encode`: raw events in, rows of named features out.
 
-use std::io::{self, Write};
+use std::io::{BufRead, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -44,7 +44,11 @@ struct Row {
     features: Map<String, Value>,
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    input: impl BufRead,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
     let summary = Summary::read(&arguments.summary)?;
     warn(summary.recipe());
     // Features that were never logged join, as they do in a bandit.
@@ -70,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), 
             }
         }
     } else {
-        let mut lines = Lines::new(io::stdin().lock());
+        let mut lines = Lines::new(input);
         let mut event = Event::default();
         while let Some(line) = lines.next().map_err(Failure::Output)? {
             let read = line.and_then(|line| event.read_json(line).map_err(|error| error.to_string()));

@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     /// Table of items that Open Bandit's rows refer to
     #[arg(long, value_name = "FILE")]
     items: Option<PathBuf>,
-    /// Seed of policies with a dice
+    /// Seed of policies that draw at random
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print JSON instead of text

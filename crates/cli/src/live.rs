@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) live: bool,
     /// With --live: address and port
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8700", requires = "live")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8700", requires = "live", value_parser = crate::serve::address)]
     listen: SocketAddr,
     /// With --live: stop after so many visitors
     #[arg(long, value_name = "N", requires = "live")]

@@ -30,7 +30,7 @@ mod shop;
 mod summarize;
 mod table;
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -79,7 +79,7 @@ enum Command {
     /// Bandit CSV, and events as JSON lines. Features keep their units; the summary remembers one scale that makes them at
     /// most 1 long.
     #[command(
-        after_help = "Examples:\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price --one-hot country --reward click -o c.tn\n  truenorth summarize l.csv --model 'price + user:item' --action item,price --reward click -o l.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn"
+        after_help = "Examples:\n  truenorth summarize demo/logs.csv --action item,price --reward bought -o logs.tn\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price --one-hot country --reward click -o c.tn\n  truenorth summarize l.csv --model 'price + user:item' --action item,price --reward click -o l.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn\n\ndemo/ is the folder that `truenorth demo` makes."
     )]
     Summarize(summarize::Arguments),
     /// Tell which features of the logs still hold, and how much the logs are worth
@@ -87,7 +87,7 @@ enum Command {
     /// Without live data it tells what the logs cover; with `--pilot`, also what has drifted since, and what playing by
     /// the logs would cost.
     #[command(
-        after_help = "Examples:\n  truenorth audit logs.tn\n  truenorth audit logs.tn --pilot live.csv --out report.html\n  truenorth audit logs.tn --pilot live.parquet --json | jq .verdict\n\ndocs/audit.md says what the numbers mean."
+        after_help = "Examples:\n  truenorth audit demo/logs.tn\n  truenorth audit demo/logs.tn --pilot demo/live.csv --out report.html\n  truenorth audit logs.tn --pilot live.parquet --json | jq .verdict\n\ndemo/ is the folder that `truenorth demo` makes. docs/audit.md says what the numbers mean."
     )]
     Audit(audit::Arguments),
     /// Decide live: a bandit on standard input and output, a JSON line in, a JSON line out
@@ -96,7 +96,7 @@ enum Command {
     /// `{"decision_id":"..","reward":1}` is learned, once. An event with `action` and `reward` that this bandit did not
     /// decide is learned as a row of others. A line that is wrong is answered by `{"error":{"code":..,"message":..}}`.
     #[command(
-        after_help = "Examples:\n  truenorth decide logs.tn --state bandit.tn\n  truenorth decide --model 'price + user:item' --policy truenorth-sampling\n  truenorth decide logs.tn --state bandit.tn --learn yesterday.csv < events.jsonl > answers.jsonl\n  truenorth decide --state bandit.tn --renew < /dev/null"
+        after_help = "Examples:\n  truenorth decide demo/logs.tn < demo/visit.jsonl\n  truenorth decide --model 'price + user:item' --policy truenorth-sampling\n  truenorth decide logs.tn --state bandit.tn --learn yesterday.csv < events.jsonl > answers.jsonl\n  truenorth decide --state bandit.tn --renew < /dev/null\n\ndemo/ is the folder that `truenorth demo` makes."
     )]
     Decide(decide::Arguments),
     /// Serve decisions over HTTP, with a page: durable, in one folder of data
@@ -104,7 +104,7 @@ enum Command {
     /// Everything is kept in one folder, and an answered call survives a crash at any moment: start it again with the same folder,
     /// and it goes on. Ctrl-C ends it. A bandit is made by --bandit here, or by a call.
     #[command(
-        after_help = "Examples:\n  truenorth serve --data live\n  truenorth serve --data live --bandit news=logs.tn --bandit 'ads=item:(1 + hour)'\n  truenorth serve --data live --listen 0.0.0.0:8700 --token SECRET\n\nThe page is at http://127.0.0.1:8700, a bandit at http://127.0.0.1:8700/v1/bandits/news.\nAll calls are in docs/service.md, and at /openapi.json of the service."
+        after_help = "Examples:\n  truenorth serve --data live --bandit shop=demo/logs.tn\n  truenorth serve --data live --bandit news=logs.tn --bandit 'ads=item:(1 + hour)'\n  truenorth serve --data live --listen 0.0.0.0:8700 --token SECRET\n\ndemo/ is the folder that `truenorth demo` makes. The page is at http://127.0.0.1:8700, a bandit at http://127.0.0.1:8700/v1/bandits/shop.\nAll calls are in docs/service.md, and at /openapi.json of the service."
     )]
     Serve(serve::Arguments),
     /// Check that the data folder of a service is whole: read its journal again and compare
@@ -114,23 +114,23 @@ enum Command {
         after_help = "Examples:\n  truenorth verify live\n  truenorth verify restored && truenorth serve --data restored"
     )]
     Verify {
-        /// The folder
+        /// The service's folder: what `serve --data` was given
         #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
     /// Estimate what another policy would have earned, from logs with the probabilities of their actions
     ///
-    /// Replay, inverse propensity scores, the same self-normalised, and doubly robust, with 95 % intervals, and a word where they
-    /// cannot be relied on.
+    /// Four estimates (replay, inverse propensity scores, the same self-normalised, doubly robust), each with a 95 % interval, and
+    /// a warning where it cannot be relied on.
     #[command(
-        after_help = "Examples:\n  truenorth evaluate events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndocs/evaluate.md says what the numbers mean."
+        after_help = "Examples:\n  truenorth evaluate events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\nThe service writes such events: while `truenorth demo --live` runs,\ncurl -s http://127.0.0.1:8700/v1/bandits/with-logs/events > events.jsonl\ndocs/evaluate.md says what the numbers mean."
     )]
     Evaluate(evaluate::Arguments),
     /// Watch live events: has the world moved on since they began, and which feature?
     ///
-    /// A test that may be looked at all the time: all its false alarms together have at most the probability of the level.
+    /// Look as often as you like: the probability that it ever raises a false alarm is at most the level.
     #[command(
-        after_help = "Examples:\n  truenorth monitor live.jsonl --summary logs.tn\n  truenorth monitor live.jsonl --model 'price + segment:id' --out evidence.svg\n  truenorth monitor live.jsonl --summary logs.tn --json | jq .moved\n\ndocs/monitoring.md says how, and what it cannot see."
+        after_help = "Examples:\n  truenorth monitor demo/live.csv --summary demo/logs.tn\n  truenorth monitor live.jsonl --model 'price + segment:id' --out evidence.svg\n  truenorth monitor live.jsonl --summary logs.tn --json | jq .moved\n\ndemo/ is the folder that `truenorth demo` makes. docs/monitoring.md says how, and what it cannot see."
     )]
     Monitor(monitor::Arguments),
     /// Show the rows that a policy would see: raw events in, named features out, as JSON lines
@@ -138,7 +138,7 @@ enum Command {
     /// Events are JSON lines with `context` and `actions`, or anything else that `summarize` reads. A line of the output is
     /// an event: `actions`, each with its `id` and the `features` that are not 0.
     #[command(
-        after_help = "Examples:\n  truenorth encode logs.tn live.csv | head\n  echo '{\"context\":{\"user\":\"Tom\"},\"actions\":[{\"id\":\"news\"}]}' | truenorth encode logs.tn"
+        after_help = "Examples:\n  truenorth encode demo/logs.tn demo/live.csv | head -3\n  truenorth encode demo/logs.tn < demo/visit.jsonl\n\ndemo/ is the folder that `truenorth demo` makes."
     )]
     Encode(encode::Arguments),
     /// Play policies against recorded rounds in which every action's reward is known
@@ -146,7 +146,7 @@ enum Command {
     /// The rows of a live round share a value of the round column. Each seed puts the rounds, and the actions
     /// of each, in another order. Features are divided by one number so that the longest vector has length 1.
     #[command(
-        after_help = format!("{}\n\nExample:\n  truenorth compare --offline logs.tn --online live.csv --reward reward --round round --out it", compare::policies_help())
+        after_help = format!("{}\n\nExample:\n  truenorth compare --offline demo/logs.tn --online demo/live.csv --reward bought --round round\n\ndemo/ is the folder that `truenorth demo` makes.", compare::policies_help())
     )]
     Compare(compare::Arguments),
     /// Play the paper's studies, draw its figures and print the final regret of every policy
@@ -167,7 +167,7 @@ enum Command {
         after_help = "Example:\n  truenorth simulate experiments/seasonal-drift.toml --out seasonal\n\nThe file is described in docs/experiments.md."
     )]
     Simulate {
-        /// The experiment
+        /// The file that describes the experiment
         #[arg(value_name = "EXPERIMENT.toml")]
         file: PathBuf,
         /// Runs of each panel, instead of the file's
@@ -178,7 +178,7 @@ enum Command {
     },
     /// Print the paper's bounds as numbers, next to what was measured
     #[command(
-        after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 90,90,0 --budgets 0.1,0.1,0.5"
+        after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds summary demo/logs.tn --certificate demo/audit.certificate.toml\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 90,90,0 --budgets 0.1,0.1,0.5\n\ndemo/ is the folder that `truenorth demo` makes."
     )]
     Bounds(bounds::Arguments),
     /// Play one recorded problem and print one JSON line a round
@@ -197,6 +197,10 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut output = BufWriter::new(io::stdout().lock());
+    if matches!(cli.command, Command::Decide(_)) && io::stdin().is_terminal() {
+        let event = r#"{"context":{},"actions":[{"id":"a"},{"id":"b"}]}"#;
+        eprintln!("truenorth: type events, a line of JSON each, such as {event}; Ctrl-D ends it");
+    }
     match run(&cli, io::stdin().lock(), &mut output).and_then(|()| output.flush().map_err(Failure::Output)) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader has seen enough, as in `truenorth replay ... | head`.
@@ -225,7 +229,7 @@ fn run(cli: &Cli, input: impl io::BufRead, output: &mut impl io::Write) -> Resul
         Command::Demo { out, .. } => demo::run(out)?,
         // Round by round: there may be many.
         Command::Replay { problem } => return replay::run(problem, output),
-        Command::Encode(arguments) => return encode::run(arguments, output),
+        Command::Encode(arguments) => return encode::run(arguments, input, output),
         Command::Decide(arguments) => return decide::run(arguments, input, output),
         Command::Serve(arguments) => return serve::run(arguments, output),
         Command::Verify { folder } => serve::verify(folder)?,

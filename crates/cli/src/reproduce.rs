@@ -16,9 +16,13 @@ use crate::{figures, hardness, idea, table};
 /// Which figures: the paper's, or ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Which {
+    /// Two coefficients have changed places since the logs, and differ by a factor of 1.1, 2 or 10
     Main,
+    /// The logs' coefficients are pulled towards random ones, more and more
     Bias,
+    /// One logged coefficient is off, from far too small to far too large
     Ablation,
+    /// The logs have not drifted, but cover most directions ever more thinly
     Coverage,
     /// The paper's four figures
     All,

@@ -1,7 +1,7 @@
 //! `truenorth serve` and `truenorth verify`: the decision service, and whether its folder is whole.
 
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -10,10 +10,16 @@ use truenorth_service::{Options, StoreError, serve};
 
 use crate::failure::Failure;
 
+/// An address with its port; the machine may have a name.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    let wrong = || "an address has a port, as in 127.0.0.1:8700 or localhost:8700".to_owned();
+    text.to_socket_addrs().map_err(|_| wrong())?.next().ok_or_else(wrong)
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Address and port to listen at; beyond this machine only with --token or --open
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8700")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8700", value_parser = address)]
     listen: SocketAddr,
     /// Folder that keeps all bandits, decisions and rewards; made if it is not there
     #[arg(long, value_name = "DIR", default_value = "truenorth-data")]

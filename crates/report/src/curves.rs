@@ -56,7 +56,9 @@ impl Curves {
         let y = match panel.y_scale.resolve(&heights, &ends) {
             AxisScale::Log => {
                 let (smallest_end, _) = extent(ends.into_iter().filter(|&end| end > 0.0));
-                let floor = (self.x_scale != AxisScale::Log).then_some(smallest_end / SHOWN_BELOW_ENDS);
+                // Lines that all end at zero say nothing of what matters.
+                let tells = self.x_scale != AxisScale::Log && smallest_end.is_finite();
+                let floor = tells.then_some(smallest_end / SHOWN_BELOW_ENDS);
                 Scale::log(&heights, floor, PAD, 2 * count, Labels::Grouped)
             }
             _ => Scale::rounded(&heights, count, Labels::Grouped),

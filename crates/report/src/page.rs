@@ -60,7 +60,15 @@ pub enum Block {
     },
     /// Items of plain text under each other; they are escaped.
     List(Vec<String>),
-    /// Commands or code to copy; it is escaped.
+    /// A link on a line of its own.
+    Link {
+        /// Where it leads, from this page.
+        to: String,
+        /// What it says; it is escaped.
+        text: String,
+    },
+    /// Commands or code to copy; it is escaped. Lines that start with `$`, and very long ones, are broken where a screen
+    /// ends; all others scroll, so that tables stay tables.
     Code(String),
     /// The answer in a box, before anything else is read.
     Callout {
@@ -118,6 +126,8 @@ const TALL: usize = 60;
 const WIDE: u32 = 700;
 /// Longer words are broken where they have to be.
 const LONG: usize = 20;
+/// Lines of code beyond this are broken rather than scrolled.
+const LONG_LINE: usize = 110;
 const TAKEN: &str = "a String takes every text";
 
 impl Page {
@@ -168,9 +178,16 @@ impl Block {
                 let items: String = items.iter().map(|item| element("li", item)).collect();
                 format!("<ul>\n{items}</ul>\n")
             }
+            Self::Link { to, text } => format!("<p><a href=\"{}\">{}</a></p>\n", escape(to), escape(text)),
             Self::Code(code) => {
                 // Lines are lines here, not spaces.
-                let lines: Vec<String> = code.lines().map(escape).collect();
+                let line = |line: &str| match escape(line) {
+                    text if line.starts_with("$ ") || line.chars().count() > LONG_LINE => {
+                        format!("<span class=\"broken\">{text}</span>")
+                    }
+                    text => text,
+                };
+                let lines: Vec<String> = code.lines().map(line).collect();
                 format!("<pre class=\"scroll\" tabindex=\"0\"><code>{}</code></pre>\n", lines.join("\n"))
             }
             Self::Callout { tone, word, text } => {
@@ -242,7 +259,8 @@ fn row(cells: &[String], tag: &str, numeric: &[bool], badge: Option<(usize, Tone
         let text = cells.get(column).map_or("", String::as_str);
         let mut cell = escape(text);
         if text.split_whitespace().any(|word| word.chars().count() > LONG) {
-            cell = format!("<span class=\"long\">{cell}</span>");
+            // Names of products of features break between these, as far as they fit.
+            cell = format!("<span class=\"long\">{}</span>", cell.replace(':', ":<wbr>"));
         }
         if let Some((_, tone)) = badge.filter(|(at, _)| *at == column) {
             cell = format!("<span class=\"badge {}\">{cell}</span>", tone.looks().0);

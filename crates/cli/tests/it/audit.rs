@@ -310,7 +310,10 @@ fn buckets_are_shown_with_what_fell_into_them() {
 #[test]
 fn help_shows_an_example() {
     let help = Scratch::new().prints("audit --help");
-    assert!(help.contains("truenorth audit logs.tn --pilot live.csv --out report.html\n"), "{help}");
+    assert!(
+        help.contains("truenorth audit demo/logs.tn --pilot demo/live.csv --out report.html\n"),
+        "{help}"
+    );
 }
 
 /// The audit of one of the shared sets.

@@ -23,7 +23,16 @@ fn the_tour_makes_files_and_shows_every_command_with_what_it_prints() {
     let place = |name: &str| order.iter().position(|line| line.starts_with(name)).unwrap();
     assert!(place("truenorth ") < place("lin-ucb") && place("lin-ucb") < place("offline-only"), "{printed}");
     assert!(printed.contains(r#"{"action":"game""#), "{printed}");
-    for name in ["logs.csv", "live.csv", "logs.tn", "audit.html", "trust.svg", "compare.svg", "learned.svg"] {
+    for name in [
+        "logs.csv",
+        "live.csv",
+        "visit.jsonl",
+        "logs.tn",
+        "audit.html",
+        "trust.svg",
+        "compare.svg",
+        "learned.svg",
+    ] {
         assert!(folder.join(name).exists(), "{name}");
     }
     assert!(fs::read(folder.join("trust.png")).unwrap().starts_with(b"\x89PNG"));

@@ -1,10 +1,12 @@
 //! One clear sentence for each bad input: the file, the line and the value; exit code 2.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use insta::assert_snapshot;
 
-use crate::support::{Problem, text, truenorth};
+use crate::support::{Problem, Scratch, text, truenorth};
 
 fn says(test: &str, file: &str, from: &str, to: &str) -> String {
     let problem = Problem::copy(test);
@@ -39,6 +41,29 @@ fn examples_of_every_help_are_whole_lines_to_copy() {
         let whole = |line: &&str| line.starts_with("truenorth ") || line.starts_with("echo ");
         assert!(!examples.is_empty() && examples.iter().all(whole), "{command}: {examples:#?}");
     }
+}
+
+#[test]
+fn examples_with_the_tour_s_files_run_as_they_stand() {
+    let folder = Scratch::new();
+    assert!(folder.run("demo").status.success());
+    let binary = Path::new(env!("CARGO_BIN_EXE_truenorth")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let mut run = 0;
+    for command in ["summarize", "audit", "decide", "monitor", "encode", "compare", "bounds"] {
+        let help = truenorth(&[command, "--help"]);
+        let lines = text(&help.stdout).lines().filter_map(|line| line.strip_prefix("  "));
+        for line in lines.filter(|line| line.contains(" demo/")) {
+            let mut shell = Command::new("bash");
+            shell.args(["-euc", line]).env("PATH", &path).current_dir(folder.path("."));
+            let ran = shell.output().unwrap();
+            let printed = text(&ran.stdout);
+            let fine = ran.status.success() && !printed.is_empty() && !printed.contains("\"error\"");
+            assert!(fine, "{line}\n{printed}{}", text(&ran.stderr));
+            run += 1;
+        }
+    }
+    assert_eq!(run, 9);
 }
 
 #[test]

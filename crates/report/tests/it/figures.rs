@@ -386,3 +386,11 @@ fn long_lines_lose_points_that_nobody_sees() {
         curves(vec![CurvesPanel { series: vec![Series::new("long", x, mean)], ..CurvesPanel::default() }]);
     assert!(svg.len() < 10_000, "{} bytes", svg.len());
 }
+
+#[test]
+fn a_log_axis_shows_all_that_is_positive_of_lines_that_end_at_zero() {
+    let series = Series::new("rows", vec![1.0, 2.0, 3.0, 4.0], vec![11_785.0, 3_000.0, 215.0, 0.0]);
+    let panel = CurvesPanel { y_scale: AxisScale::Log, series: vec![series], ..CurvesPanel::default() };
+    let svg = Curves { panels: vec![panel], ..Curves::default() }.svg().unwrap();
+    assert!(svg.contains("≤ 100") && svg.contains("1,000"), "{svg}");
+}

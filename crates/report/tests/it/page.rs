@@ -100,3 +100,18 @@ fn long_words_tall_tables_and_wide_figures_have_their_classes() {
     assert!(figure(1000).contains("<div class=\"paper wide\" tabindex=\"0\" style=\"--drawn: 1000px\">"));
     assert!(figure(500).contains("<div class=\"paper\" tabindex=\"0\" style=\"--drawn: 500px\">"));
 }
+
+#[test]
+fn commands_and_very_long_lines_break_and_tables_of_text_do_not() {
+    let long = "x".repeat(111);
+    let code = Block::Code(format!("$ run a<b\nname  value\n{long}"));
+    let link = Block::Link { to: "audit.html".into(), text: "a & b".into() };
+    let html = Page { title: "t".into(), sections: vec![section("", vec![code, link])] }.html();
+    for part in [
+        "<span class=\"broken\">$ run a&lt;b</span>\nname  value\n",
+        &format!("\n<span class=\"broken\">{long}</span></code>"),
+        "<p><a href=\"audit.html\">a &amp; b</a></p>",
+    ] {
+        assert!(html.contains(part), "{part}\n{html}");
+    }
+}

@@ -143,7 +143,10 @@ function featureRow(view) {
   else trust.append("not in the logs");
   const clear = view.drift !== null && view.stderr > 0 && Math.abs(view.drift) > 1.645 * view.stderr; // at 90 %, as in every picture of a policy
   const drift = view.drift === null || view.coverage <= 0 ? "–" : `${number(view.drift)} ± ${number(view.stderr)}${clear ? " apart from the logs" : ""}`;
-  row.append(make("td", view.name), trust, make("td", number(view.estimate)), make("td", drift, clear ? { class: "warn" } : {}), make("td", number(view.coverage)));
+  // Names of products break between features.
+  const name = make("td");
+  for (const part of view.name.split(/(?<=:)/)) name.append(part, make("wbr"));
+  row.append(name, trust, make("td", number(view.estimate)), make("td", drift, clear ? { class: "warn" } : {}), make("td", number(view.coverage)));
   return row;
 }
 
@@ -222,12 +225,13 @@ at("access").addEventListener("submit", event => {
   sessionStorage.setItem("token", token);
   tick();
 });
-at("bandits").addEventListener("change", () => {
-  current = at("bandits").value;
+at("bandits").addEventListener("change", () => { location.hash = encodeURIComponent(at("bandits").value); });
+// Also by a link, and by going back.
+addEventListener("hashchange", () => {
+  current = decodeURIComponent(location.hash.slice(1));
   example = "";
   at("asked").value = "";
   at("answer").replaceChildren();
-  location.hash = encodeURIComponent(current);
   tick();
 });
 at("try").addEventListener("submit", async event => {
