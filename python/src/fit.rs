@@ -15,7 +15,7 @@ pub(crate) struct Fit(Mutex<State>);
 
 enum State {
     Due(truenorth::Fit),
-    Found(truenorth::Result<Fitted>),
+    Found(Box<truenorth::Result<Fitted>>),
 }
 
 impl Fit {
@@ -28,10 +28,10 @@ impl Fit {
         let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         if let State::Due(fit) = &*state {
             let fit = fit.clone();
-            *state = State::Found(py.detach(|| fit.run()));
+            *state = State::Found(Box::new(py.detach(|| fit.run())));
         }
         match &*state {
-            State::Found(found) => found.clone(),
+            State::Found(found) => (**found).clone(),
             State::Due(_) => unreachable!("it has run above"),
         }
     }
