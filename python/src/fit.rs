@@ -13,9 +13,10 @@ use truenorth::Fitted;
 #[pyclass(frozen, module = "truenorth", skip_from_py_object)]
 pub(crate) struct Fit(Mutex<State>);
 
+#[expect(clippy::large_enum_variant, reason = "a fit is one, and becomes the larger")]
 enum State {
     Due(truenorth::Fit),
-    Found(Box<truenorth::Result<Fitted>>),
+    Found(truenorth::Result<Fitted>),
 }
 
 impl Fit {
@@ -28,10 +29,10 @@ impl Fit {
         let mut state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         if let State::Due(fit) = &*state {
             let fit = fit.clone();
-            *state = State::Found(Box::new(py.detach(|| fit.run())));
+            *state = State::Found(py.detach(|| fit.run()));
         }
         match &*state {
-            State::Found(found) => (**found).clone(),
+            State::Found(found) => found.clone(),
             State::Due(_) => unreachable!("it has run above"),
         }
     }
