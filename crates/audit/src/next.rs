@@ -21,7 +21,7 @@ pub fn next_steps(audit: &Audit, summary: &str, live: Option<&str>) -> Vec<Step>
     }
     let (summary, live) = (quoted(summary), quoted(live.unwrap_or("LIVE_ROWS")));
     let test = format!("truenorth audit {summary} --pilot {live}");
-    let start = format!("truenorth decide {summary} --state bandit.state");
+    let start = format!("truenorth decide {summary} --state bandit.tn");
     let trusting =
         "Start from the logs: the default policy counts each feature as far as live rewards bear it out.";
     let meanwhile = "Or start from the logs now: the default policy counts each feature as far as live rewards bear it out.";
@@ -39,7 +39,7 @@ pub fn next_steps(audit: &Audit, summary: &str, live: Option<&str>) -> Vec<Step>
                 "Start without what the logs say, but with their features; live rows will be the next logs.";
             vec![step(
                 why.to_owned(),
-                format!("truenorth decide {summary} --policy lin-ucb --state bandit.state"),
+                format!("truenorth decide {summary} --policy lin-ucb --state bandit.tn"),
             )]
         }
         Use::Unclear => {

@@ -222,15 +222,22 @@ fn text(audit: &Audit) -> String {
     }
     if let Some(bounds) = &audit.bounds {
         text += "\nThe paper's bounds, in the worst case:\n";
-        text += &wrapped(&format!(
-            "{} rounds of {} actions lose at most {} with the logs and {} without, if rewards are in [0, 1]: by this \
-             yardstick the logs {}.",
-            count(bounds.horizon),
-            bounds.actions,
-            table::number(bounds.with_logs),
-            table::number(bounds.without_logs),
-            if bounds.logs_pay { "pay" } else { "do not pay" }
-        ));
+        let (rounds, actions) = (count(bounds.horizon), bounds.actions);
+        let [with, without] = [bounds.with_logs, bounds.without_logs].map(table::number);
+        // No reward in [0, 1] is missed by more than 1.
+        let says_nothing = bounds.with_logs.min(bounds.without_logs) > bounds.horizon as f64;
+        text += &wrapped(&if says_nothing {
+            format!(
+                "They say nothing here. {rounds} rounds with rewards in [0, 1] cannot lose more than {rounds}, and both \
+                 bounds are above that: {with} with the logs, {without} without."
+            )
+        } else {
+            let pay = if bounds.logs_pay { "pay" } else { "do not pay" };
+            format!(
+                "{rounds} rounds of {actions} actions lose at most {with} with the logs and {without} without, if rewards \
+                 are in [0, 1]: by this yardstick the logs {pay}."
+            )
+        });
     }
     text
 }

@@ -99,7 +99,7 @@ fn steps(folder: &Path) -> Result<Vec<Step>, Failure> {
             "Six hundred visitors of this winter, who were asked about all four items, tell which features have drifted:",
             audit,
             "",
-            "Sunscreen, and what goes with it. The rest of the log is as good as ever.".to_owned(),
+            "Sunscreen, and what goes with it. Most of the rest holds; what is unclear needs more visitors.".to_owned(),
         )?,
         step(
             "What is it worth to know that?",
@@ -175,10 +175,10 @@ fn page(folder: &Path, steps: &[Step], trust: String) -> Result<Page, Failure> {
         figure(drawn("compare")?, "What was earned beyond a random choice, visitor by visitor."),
         paragraph(
             "How does it know what to trust? At first it shows sunscreen, as the log has it. Nobody buys, and trust in \
-             what the log says of sunscreen falls, while that in the other items stays:",
+             what the log says of sunscreen falls, while that in the other items wavers at first and comes back:",
         ),
         figure(trust, "Trust in the logged coefficient of each item, while visitors come."),
-        figure(drawn("learned")?, "What was known of each feature in the end."),
+        figure(drawn("learned")?, "What was known of each feature in the end; here, trust is how much the log still counts."),
     ]);
     sections.push(Section {
         heading: "Your own logs".to_owned(),

@@ -37,7 +37,7 @@ fn flags(error: &Error) -> &'static str {
         return "";
     };
     match problem {
-        Problem::NoSelection(_) => " (`--reward`, and `--model` or `--features`)",
+        Problem::NoSelection(_) => " (`--reward`)",
         Problem::TooManyFeatures(_) => " (`--hash COLUMN`, `hash(...)` in the model, or no `--keep-names`)",
         Problem::ItemTable => " (`--items`)",
         _ => "",

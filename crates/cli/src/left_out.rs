@@ -4,7 +4,8 @@ use crate::failure::Failure;
 
 fn left_out() -> Failure {
     Failure::Service(
-        "there is no service in this build, which was made without its feature `serve`".to_owned(),
+        "there is no service in this build, which was made without its feature `serve`; `cargo install --path \
+         crates/cli` makes one that has it".to_owned(),
     )
 }
 

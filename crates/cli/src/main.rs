@@ -95,8 +95,11 @@ enum Command {
     /// An event without `action` is decided: `{"decision_id":"..","action":"news","probability":1,"mean":..}`.
     /// `{"decision_id":"..","reward":1}` is learned, once. An event with `action` and `reward` that this bandit did not
     /// decide is learned as a row of others. A line that is wrong is answered by `{"error":{"code":..,"message":..}}`.
+    ///
+    /// `mean`, `lcb` and `ucb` compare the actions of an event: estimates without what all rewards have in common, so that they may
+    /// be negative. `branch` is what set `ucb`: online (live data), pooled or warm (logs as well), offline (logs alone).
     #[command(
-        after_help = "Examples:\n  truenorth decide demo/logs.tn < demo/visit.jsonl\n  truenorth decide --model 'price + user:item' --policy truenorth-sampling\n  truenorth decide logs.tn --state bandit.tn --learn yesterday.csv < events.jsonl > answers.jsonl\n  truenorth decide --state bandit.tn --renew < /dev/null\n\ndemo/ is the folder that `truenorth demo` makes."
+        after_help = "Examples:\n  truenorth decide demo/logs.tn < demo/visit.jsonl\n  truenorth decide --model 'price + user:id' --policy truenorth-sampling\n  truenorth decide logs.tn --state bandit.tn --learn yesterday.csv < events.jsonl > answers.jsonl\n  truenorth decide --state bandit.tn --renew < /dev/null\n\ndemo/ is the folder that `truenorth demo` makes."
     )]
     Decide(decide::Arguments),
     /// Serve decisions over HTTP, with a page: durable, in one folder of data
@@ -178,7 +181,7 @@ enum Command {
     },
     /// Print the paper's bounds as numbers, next to what was measured
     #[command(
-        after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds summary demo/logs.tn --certificate demo/audit.certificate.toml\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 90,90,0 --budgets 0.1,0.1,0.5\n\ndemo/ is the folder that `truenorth demo` makes."
+        after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds summary demo/logs.tn --certificate demo/audit.certificate.toml\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 90,90,0 --budgets 0.1,0.1,0.5\n\ndemo/ is the folder that `truenorth demo` makes. docs/experiments.md says what the columns mean."
     )]
     Bounds(bounds::Arguments),
     /// Play one recorded problem and print one JSON line a round

@@ -50,6 +50,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if let Some(path) = &arguments.out {
         events.iter().chain(&arguments.summary).try_for_each(|input| check_apart(path, input))?;
         check_file(path)?;
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        if !matches!(ending.as_deref(), Some("svg" | "png")) {
+            return Err(Failure::Call(format!("{}: the picture is an .svg or a .png", path.display())));
+        }
     }
     let summary = match (&arguments.summary, &arguments.model) {
         (Some(path), _) => Summary::read(path)?,
@@ -63,6 +67,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let request =
         Request { events: &events, format: arguments.format.0, summary: &summary, level: arguments.level };
     let watched = monitor(&request)?;
+    if watched.rounds == 0 && watched.without_reward > 0 && arguments.summary.is_none() {
+        let (file, rows) = (events[0].display(), many(watched.without_reward, "event"));
+        return Err(Failure::Call(format!(
+            "{file}: none of {rows} has an action and a reward; columns of a table are known by --summary"
+        )));
+    }
     if let Some(path) = &arguments.out {
         draw(&watched, path)?;
     }
@@ -74,6 +84,7 @@ fn text(watched: &Watched) -> String {
     let mut order: Vec<&Feature> = watched.features.iter().collect();
     order.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
     let moved = order.iter().filter(|feature| feature.moved.evidence.alarm.is_some()).count();
+    let more = order.len().saturating_sub(moved.max(SHOWN));
     order.truncate(moved.max(SHOWN));
     let rows = order.iter().map(|feature| {
         let moved = &feature.moved;
@@ -89,6 +100,9 @@ fn text(watched: &Watched) -> String {
     if watched.watching {
         text.push('\n');
         text += &table::text(["feature", "evidence", "needed", "alarm", "since", "shift"], rows);
+        if more > 0 {
+            let _ = writeln!(text, "... and {more} more; --json has all");
+        }
         text += "\nevidence: what bets against \"nothing has moved\" made of 1; alarm, since: rounds; shift: of the coefficient\n";
     }
     for (number, what) in

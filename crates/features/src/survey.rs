@@ -18,6 +18,8 @@ const MOST_LEVELS: usize = 50;
 const MOST_FEATURES: usize = 500;
 /// Buckets of such a model.
 const BUCKETS: u32 = 256;
+/// Numbers of a field for each of its texts, from which on the texts are slips.
+const NUMBERS_FOR_A_SLIP: u64 = 100;
 
 /// What rows were seen to hold. Of rows in parts, the surveys of the parts, merged in their order, are the survey of the
 /// whole, wherever the parts end.
@@ -338,10 +340,10 @@ impl Seen {
         }
     }
 
-    /// What the field holds.
+    /// What the field holds. A rare text among numbers is a slip, and refused where rows are read, not a category.
     pub fn kind(&self) -> Kind {
         match self.declared {
-            _ if self.texts > 0 => Kind::Category,
+            _ if self.texts * NUMBERS_FOR_A_SLIP > self.numbers => Kind::Category,
             Some(kind) => kind,
             None if self.truths > 0 && self.numbers == 0 => Kind::Category,
             None => Kind::Number,
@@ -481,6 +483,21 @@ mod tests {
         assert_eq!(recipe.cuts["bins(age, 4)"], [29.0, 39.0, 49.0]);
         let unknown = Recipe::meet(&model, &shop(300, false, &model), true, Missing::Refuse).unwrap();
         assert!(unknown.idle_terms().is_empty());
+    }
+
+    #[test]
+    fn a_text_among_a_hundred_numbers_makes_no_category_of_them() {
+        for (texts, kind) in [(1, Kind::Number), (2, Kind::Number), (3, Kind::Category)] {
+            let mut survey = Survey::new(false);
+            for row in 0..200 + texts {
+                survey.add(
+                    "price",
+                    false,
+                    if row < texts { Value::Cell("1O.5") } else { Value::Cell("10.5") },
+                );
+            }
+            assert_eq!(survey.kinds()["price"], kind, "{texts}");
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub enum Problem {
     #[error("{0}")]
     Unreadable(io::Error),
     /// A table of this format, whose columns nobody has told.
-    #[error("a {0} table needs the names of its features and of its reward")]
+    #[error("a {0} table needs the name of its reward")]
     NoSelection(crate::format::Format),
     /// Nothing is in the file.
     #[error("the file is empty")]

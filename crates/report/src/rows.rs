@@ -340,7 +340,8 @@ mod tests {
 
     #[test]
     fn names_that_fit_are_shown_whole_and_others_are_cut() {
-        for (name, fits) in [("0.7 f_windspeed + …", true), ("0.7 f_windspeed + 0.4 f_hcos2 + …", false)]
+        for (name, fits) in
+            [("0.7 f_windspeed + …", true), ("0.7 f_windspeed + 0.4 f_hcos2 + 0.3 f_hsin1 + …", false)]
         {
             let rows = vec![Row { name: name.into(), ..Row::default() }];
             let svg = RowsFigure { rows, ..RowsFigure::default() }.svg().expect("valid");

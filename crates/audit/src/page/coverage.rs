@@ -23,8 +23,9 @@ pub(super) fn blocks(audit: &Audit) -> Result<Vec<Block>, Error> {
     }
     if audit.directions.len() > WEAKEST {
         blocks.push(paragraph(
-            "The weakest directions, as mixes of features. Nobody can know from these logs what such a mix does; \
-             a live policy will have to try it:",
+            "The weakest directions, as mixes of features. These logs hardly tell what such a mix does. Where features always \
+             go together, as the levels of a category and the intercept do, no choice depends on it; elsewhere a live \
+             policy will have to try it:",
         ));
         let names = names(audit);
         let told = |weak: &Direction| {

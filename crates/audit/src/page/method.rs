@@ -10,8 +10,8 @@ pub(super) fn blocks(audit: &Audit) -> Vec<Block> {
     let linear = "Rewards are taken to be linear in the features, up to noise. The logs' coefficients come from a \
                   regression on all logged rows, and the noise from what it leaves over.";
     let coverage = "Coverage counts rows of typical size that look at one feature, or in one direction, alone: what \
-                    they would tell about it is what the logs tell. It is the same number in a running policy. Its trust \
-                    is another one: how much the logs count there, which may be nearly all where a coefficient has \
+                    they would tell about it is what the logs tell. A running policy shows the same number, or less where \
+                    features follow from each other. Its trust is another one: how much the logs count there, which may be nearly all where a coefficient has \
                     certainly moved, but little.";
     let limits = "What the logs cannot tell: whether they still hold where no live data looked, what happens in \
                   directions that nobody tried, and what will drift tomorrow. A pilot speaks for the time and the \

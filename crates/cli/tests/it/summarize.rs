@@ -186,6 +186,24 @@ fn files_that_are_counted_twice_are_named() {
 }
 
 #[test]
+fn a_slip_among_numbers_is_named_and_makes_no_category() {
+    let scratch = Scratch::new();
+    let row = |row: usize| {
+        let price = if row == 3 { "1O.5".to_owned() } else { format!("{}.5", row % 7) };
+        format!("{},{price},{}\n", ["tea", "jam"][row % 2], row % 3)
+    };
+    let rows: String = (0..400).map(row).collect();
+    fs::write(scratch.path("l.csv"), format!("item,price,bought\n{rows}")).unwrap();
+    let call = "summarize l.csv --action item,price --reward bought -o l.tn";
+    assert_eq!(
+        scratch.says(call).trim_end(),
+        "truenorth: l.csv, line 5: column `price` holds \"1O.5\", not a number"
+    );
+    let (printed, _) = scratch.prints_and_says(&format!("{call} --skip-malformed"));
+    assert!(printed.starts_with("399 rows of 1 file, 4 features"), "{printed}");
+}
+
+#[test]
 fn nothing_that_is_read_is_written_over() {
     let scratch = filled();
     for output in ["a.csv", "./a.csv", "../FOLDER/a.csv"] {
@@ -252,7 +270,7 @@ fn wrong_files_are_named() {
 fn wrong_columns_are_named() {
     let scratch = filled();
     let says = |columns: &str| scratch.says(&format!("summarize a.csv {columns} -o x.tn"));
-    assert_snapshot!(says(""), @"truenorth: a.csv: a CSV table needs the names of its features and of its reward (`--reward`, and `--model` or `--features`)");
+    assert_snapshot!(says(""), @"truenorth: a.csv: a CSV table needs the name of its reward (`--reward`)");
     assert_snapshot!(says("--features x"), @"truenorth: `--reward` is needed beside the columns");
     assert_snapshot!(says("--model x+q --reward reward"), @"truenorth: a.csv: there is no field `q`; the fields are `day`, `x`, `y`, `colour`");
     assert_snapshot!(says("--model x --features y --reward reward"), @"truenorth: `--model` says which features there are, so `--features`, `--one-hot` and `--hash` cannot");

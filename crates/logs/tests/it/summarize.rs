@@ -254,7 +254,7 @@ fn tables_need_columns_and_files_with_other_columns_are_refused() {
     let (one, other) = (folder.write("a.csv", "x,r\n1,2\n"), folder.write("b.csv", "y,r\n1,2\n"));
     assert_eq!(
         folder.no_summary(&Plan::default(), std::slice::from_ref(&one)),
-        "a.csv: a CSV table needs the names of its features and of its reward"
+        "a.csv: a CSV table needs the name of its reward"
     );
     let all = plan(Selection::new("*", "r"));
     assert_eq!(
