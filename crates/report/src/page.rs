@@ -257,10 +257,9 @@ fn row(cells: &[String], tag: &str, numeric: &[bool], badge: Option<(usize, Tone
     for (column, numeric) in numeric.iter().enumerate() {
         let class = if *numeric { " class=\"number\"" } else { "" };
         let text = cells.get(column).map_or("", String::as_str);
-        let mut cell = escape(text);
-        if text.split_whitespace().any(|word| word.chars().count() > LONG) {
-            // Names of products of features break between these, as far as they fit.
-            cell = format!("<span class=\"long\">{}</span>", cell.replace(':', ":<wbr>"));
+        let mut cell = breaking(text);
+        if text.split_whitespace().any(is_long) {
+            cell = format!("<span class=\"long\">{cell}</span>");
         }
         if let Some((_, tone)) = badge.filter(|(at, _)| *at == column) {
             cell = format!("<span class=\"badge {}\">{cell}</span>", tone.looks().0);
@@ -271,7 +270,20 @@ fn row(cells: &[String], tag: &str, numeric: &[bool], badge: Option<(usize, Tone
 }
 
 fn element(tag: &str, text: &str) -> String {
-    format!("<{tag}>{}</{tag}>\n", escape(text))
+    format!("<{tag}>{}</{tag}>\n", breaking(text))
+}
+
+fn is_long(word: &str) -> bool {
+    word.chars().count() > LONG
+}
+
+/// Text whose long words, names of products of features, break between these where they do not fit.
+fn breaking(text: &str) -> String {
+    let word = |word: &str| {
+        let escaped = escape(word);
+        if is_long(word) { escaped.replace(':', ":<wbr>") } else { escaped }
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// Nothing for an empty text.

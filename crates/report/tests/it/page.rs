@@ -94,6 +94,11 @@ fn long_words_tall_tables_and_wide_figures_have_their_classes() {
             && html(table(60)).contains("<div class=\"scroll\"")
     );
     assert!(html(table(1)).contains("<td><span class=\"long\">xxx"));
+    let sentence = "kept: customer=family:item=umbrella & all";
+    assert!(
+        html(Block::Paragraph(sentence.into()))
+            .contains("<p>kept: customer=family:<wbr>item=umbrella &amp; all</p>")
+    );
     let figure = |width: u32| {
         html(Block::Figure { svg: format!("<svg a=\"b\" width=\"{width}\"></svg>"), caption: String::new() })
     };
