@@ -10,12 +10,20 @@ PAGES = ["README", "RESULTS", "PERFORMANCE", "ARCHITECTURE", "CONTRIBUTING", "SE
 # A word behind a language tells tests what to do with a block.
 MARK = re.compile(r"^( *```\w+) \w+$", re.MULTILINE)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+# Its width is for the repository; the site has room for pictures of telephones as they are.
+IMAGE = re.compile(r'<img src="([^"]+)" width="\d+" alt="([^"]+)">')
+ROW = re.compile(r"^\|.*$", re.MULTILINE)
+CODE = re.compile(r"<code>([^<]*-[^<]*)</code>")
+OPTION = re.compile(r"(?<!\S)\[?-\S*")
 
 
 def on_files(files, config):
     for name in PAGES:
         text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
         files.append(File.generated(config, f"{name}.md", content=text))
+        for image, _, target, _ in LINK.findall(text):
+            if image and not target.startswith("docs/"):
+                files.append(File.generated(config, target, abs_src_path=str(ROOT / target)))
     return files
 
 
@@ -33,11 +41,28 @@ def on_page_markdown(markdown, page, config, files):
         if not path.exists():
             return match[0]  # mkdocs names it, and stops
         inside = path.relative_to(ROOT)
+        if image:
+            # A figure leads to itself, in its own size.
+            place = up + (inside.relative_to("docs") if inside.parts[0] == "docs" else inside).as_posix()
+            return f"[![{text}]({place})]({place})"
         if inside.parts[0] == "docs":
-            return f"{image}[{text}]({up}{inside.relative_to('docs').as_posix()}{anchor})"
+            return f"[{text}]({up}{inside.relative_to('docs').as_posix()}{anchor})"
         if inside.suffix == ".md" and inside.stem in PAGES and len(inside.parts) == 1:
-            return f"{image}[{text}]({up}{inside.name}{anchor})"
+            return f"[{text}]({up}{inside.name}{anchor})"
         # A file of the repository that is no page.
-        return f"{text} (`{inside.as_posix()}`)"
+        name = f"`{inside.as_posix()}`"
+        if text.strip("`") == inside.as_posix():
+            return name
+        return f"{text}, {name}" if match.string[: match.start()].endswith("(") else f"{text} ({name})"
 
-    return LINK.sub(link, MARK.sub(r"\1", markdown))
+    markdown = LINK.sub(link, IMAGE.sub(r"![\2](\1)", MARK.sub(r"\1", markdown)))
+    # A number and its error stay together.
+    return ROW.sub(lambda row: row[0].replace(" ± ", "\u00a0±\u00a0"), markdown)
+
+
+def on_page_content(html, page, config, files):
+    # A line may end before an option, not inside of it.
+    def whole(code):
+        return "<code>" + OPTION.sub(r'<span class="word">\g<0></span>', code[1]) + "</code>"
+
+    return CODE.sub(whole, html)

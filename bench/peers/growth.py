@@ -10,15 +10,16 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from report import BLUE, GREEN, MUTED, ORANGE, PINK, STYLE, VERMILION, save
+from report import BLUE, DARK, GREEN, MUTED, SKY, STYLE, VERMILION, save
 from rounds import record
 
+# Colours as in every figure of these policies.
 PRESETS = {
-    "lin-ucb": (BLUE, "o"),
-    "truenorth": (VERMILION, "s"),
-    "oful": (GREEN, "^"),
-    "suplinucb": (PINK, "D"),
-    "ellipsoidal-minucb": (ORANGE, "v"),
+    "truenorth": (BLUE, "s"),
+    "lin-ucb": (GREEN, "o"),
+    "oful": (DARK, "^"),
+    "suplinucb": (SKY, "D"),
+    "ellipsoidal-minucb": (VERMILION, "v"),
 }
 DIMENSIONS = (5, 10, 20, 50, 100, 200, 500)  # at 50 actions
 ACTIONS = (5, 10, 20, 50, 100, 200, 500, 1000)  # at 50 features
@@ -68,8 +69,8 @@ def draw(panels: dict[str, dict[str, list[tuple[int, float]]]], folder: Path) ->
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.6))
         for axis, (name, (title, below, left, power, slope)) in zip(axes, looks.items()):
-            for preset, points in panels[name].items():
-                color, marker = PRESETS[preset]
+            for preset, (color, marker) in PRESETS.items():
+                points = panels[name][preset]
                 axis.plot(*zip(*points), marker=marker, markersize=4, color=color, linewidth=1.6, label=preset)
             # Below all of them: only its slope counts.
             places = [place for place, _ in panels[name]["lin-ucb"]]

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use truenorth::Preset;
+use truenorth_app::palette;
 use truenorth_audit::directions_figure;
 use truenorth_report::{AxisScale, Curves, CurvesPanel, Interval, Palette, Series};
 
@@ -35,8 +35,7 @@ pub(crate) fn curves_svg(
         ..CurvesPanel::default()
     };
     let panels = panels.into_iter().map(panel).collect();
-    // The same colour for a policy in every figure.
-    let palette = Palette::new(Preset::names());
+    let palette = palette();
     Ok(Curves { title, x_label, y_label, palette, panels, ..Curves::default() }.svg()?)
 }
 
@@ -63,6 +62,6 @@ pub(crate) fn svg_to_png<'py>(py: Python<'py>, svg: &str) -> Result<Bound<'py, P
 /// Colour and dash pattern of each name, as our figures have them.
 #[pyfunction]
 pub(crate) fn look(names: Vec<String>) -> Vec<(String, &'static str)> {
-    let all = Palette::new(Preset::names().map(str::to_owned).chain(names.clone()));
+    let all = Palette::new(palette().names().iter().cloned().chain(names.clone()));
     names.iter().map(|name| all.look(name)).collect()
 }

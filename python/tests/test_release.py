@@ -1,5 +1,6 @@
 """What is released: crates and the source of the wheel are packed, the site is built with all its links, workflows are what their host reads."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -55,6 +56,13 @@ def test_the_site_is_built_and_every_link_of_it_leads_somewhere(tmp_path):
     pages = [page.read_text(encoding="utf-8") for page in (tmp_path / "site").rglob("*.html")]
     # A fence that is shown is a block that was not understood.
     assert len(pages) > 20 and not any("```" in page for page in pages)
+    # Pictures that are written as HTML are none that mkdocs looks at.
+    shown = 0
+    for page in (tmp_path / "site").rglob("*.html"):
+        for source in re.findall(r'<img [^>]*src="([^"]+)"', page.read_text(encoding="utf-8")):
+            assert source.startswith(("data:", "http")) or (page.parent / source).is_file(), f"{page}: {source}"
+            shown += 1
+    assert shown > 10
 
 
 def test_workflows_and_forms_are_what_their_host_reads():

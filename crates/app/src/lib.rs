@@ -25,10 +25,12 @@ pub mod evaluate;
 pub mod experiment;
 mod journal;
 pub mod monitor;
+mod palette;
 mod source;
 pub mod summarize;
 mod work;
 
 pub use error::{Error, Result};
+pub use palette::palette;
 pub use source::{Source, format};
 pub use work::{Progress, Work, make_folder, pool};

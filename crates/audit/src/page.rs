@@ -40,7 +40,11 @@ pub fn page(audit: &Audit, source: &str, live: Option<&str>) -> Result<String, E
         sections.push(section("Trust by direction", trust::directions(audit)?));
     }
     if let Some(pair) = audit.pair.as_ref().filter(|pair| pair.logs.is_drawable()) {
-        sections.push(section("The two directions that matter most", pair::blocks(pair, audit)?));
+        let heading = match pair.live {
+            Some(_) => "The two features that have moved most",
+            None => "The two directions that the logs know least about",
+        };
+        sections.push(section(heading, pair::blocks(pair, audit)?));
     }
     sections.push(section("What the logs are worth", worth::blocks(audit)?));
     if let Some(bounds) = &audit.bounds {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use truenorth::Preset;
 use truenorth_app::experiment::Played;
+use truenorth_app::palette;
 use truenorth_report::{Curves, CurvesPanel, Palette, Series, Share, Shares, SharesPanel, png};
 use truenorth_sim::{Figure, FigureResult, PolicyResult, Shares as Decided};
 
@@ -12,13 +12,10 @@ use crate::output::{json, write_and_tell};
 
 /// Pixels of a PNG for each unit of its SVG.
 const SCALE: f32 = 2.0;
+/// With more policies than this, bands hide each other.
+const BANDS: usize = 6;
 /// The policies whose layers and branches are drawn, the first that plays.
 const TELLING: [&str; 2] = ["ellipsoidal-minucb", "ellipsoidal-minucb-3d"];
-
-/// The same colour for a policy in every figure.
-pub(crate) fn palette() -> Palette {
-    Palette::new(Preset::names())
-}
 
 /// How a file is written: with a word about it, or without.
 pub(crate) type Write = fn(&Path, &[u8]) -> Result<(), Failure>;
@@ -43,13 +40,15 @@ pub(crate) fn write_figure(folder: &Path, name: &str, svg: &str, write: Write) -
     }
 }
 
-/// Cumulative regret of every policy: mean and 10-90 % band, a plot for each panel.
+/// Cumulative regret of every policy, a plot for each panel: the mean, and a band from 10 % to 90 % of the runs where bands do
+/// not hide each other.
 pub(crate) fn regret_svg(figure: &Figure, result: &FigureResult) -> Result<String, Failure> {
+    let banded = result.panels.iter().all(|panel| panel.policies.len() <= BANDS);
     let series = |policy: &PolicyResult| {
         let rounds: Vec<f64> = policy.rounds.iter().map(|&round| round as f64).collect();
+        let series = Series::new(&policy.name, rounds, policy.mean.clone());
         // The mean of a skewed sample may lie outside its 10-90 % band; the band is drawn as it is.
-        Series::new(&policy.name, rounds, policy.mean.clone())
-            .with_band(policy.p10.clone(), policy.p90.clone())
+        if banded { series.with_band(policy.p10.clone(), policy.p90.clone()) } else { series }
     };
     let panels = result.panels.iter().map(|panel| CurvesPanel {
         title: panel.name.clone(),
@@ -59,7 +58,7 @@ pub(crate) fn regret_svg(figure: &Figure, result: &FigureResult) -> Result<Strin
     let curves = Curves {
         title: figure.title.clone(),
         x_label: "round".to_owned(),
-        y_label: "cumulative regret".to_owned(),
+        y_label: if banded { "cumulative regret, band 10–90 %" } else { "mean cumulative regret" }.to_owned(),
         palette: palette(),
         panels: panels.collect(),
         ..Curves::default()

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use truenorth_app::Error;
+use truenorth_app::{Error, palette};
 use truenorth_paper::hardness::{
     Growth, ImpossibilitySettings, LowerBoundSettings, Trials, impossibility, lower_bound,
 };
@@ -10,7 +10,7 @@ use truenorth_report::{AxisScale, Curves, CurvesPanel, Reference, Series};
 
 use crate::experiment::{STOP, catch_interrupts, progress_bar};
 use crate::failure::Failure;
-use crate::figures::{palette, write_figure};
+use crate::figures::write_figure;
 use crate::output::{json, make_folder, write_and_tell};
 use crate::reproduce::Work;
 use crate::table::{number, text};
@@ -84,7 +84,7 @@ fn svg(name: &str, title: &str, studies: &[Growth]) -> Result<String, Failure> {
     });
     let x_label = match studies {
         [growth] => &growth.x_label,
-        _ => "arms m, horizon T or budget v, as the panel says",
+        _ => "arms m, horizon T or budget v",
     };
     let curves = Curves {
         title: title.to_owned(),

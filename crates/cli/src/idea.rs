@@ -2,7 +2,7 @@
 
 use truenorth::{Actions, Certificate, Drift, Intervals, Method, Offline, Policy, Pooling, RidgeStatistic};
 use truenorth_paper::theory::OfflineRegion;
-use truenorth_report::{Ellipses, EllipsesPanel, Outline};
+use truenorth_report::{Ellipses, EllipsesPanel, Outline, numbers};
 
 use crate::failure::Failure;
 
@@ -82,6 +82,6 @@ fn panel(policy: &Policy, certificate: &Certificate, round: usize) -> truenorth:
         outline("logs", logs, &still, radius, true)?,
         outline("live data", &live, &still, live_radius, false)?,
     ];
-    let title = format!("after {round} live rounds");
+    let title = format!("after {} live rounds", numbers::count(round as u64));
     Ok(EllipsesPanel { title, outlines, truth: Some((LIVE[0], LIVE[1])) })
 }

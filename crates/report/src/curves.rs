@@ -68,6 +68,10 @@ impl Curves {
 
     fn legend(&self) -> Legend {
         let drawn: Vec<&str> = self.panels.iter().flat_map(CurvesPanel::names).collect();
+        // A line that is alone has its name at its end.
+        if drawn.iter().all(|name| *name == drawn[0]) {
+            return Legend::default();
+        }
         let names = self.palette.names().iter().filter(|name| drawn.contains(&name.as_str()));
         let key = |name: &String| {
             let Style { color, dash, marker } = self.palette.style(name);

@@ -68,7 +68,7 @@ pub enum Block {
         text: String,
     },
     /// Commands or code to copy; it is escaped. Lines that start with `$`, and very long ones, are broken where a screen
-    /// ends; all others scroll, so that tables stay tables.
+    /// ends, but not inside an option; all others scroll, so that tables stay tables.
     Code(String),
     /// The answer in a box, before anything else is read.
     Callout {
@@ -183,7 +183,12 @@ impl Block {
                 // Lines are lines here, not spaces.
                 let line = |line: &str| match escape(line) {
                     text if line.starts_with("$ ") || line.chars().count() > LONG_LINE => {
-                        format!("<span class=\"broken\">{text}</span>")
+                        let word = |word: &str| match word.contains('-') {
+                            true => format!("<span class=\"word\">{word}</span>"),
+                            false => word.to_owned(),
+                        };
+                        let words: Vec<String> = text.split(' ').map(word).collect();
+                        format!("<span class=\"broken\">{}</span>", words.join(" "))
                     }
                     text => text,
                 };

@@ -6,8 +6,8 @@ use std::fmt;
 ///
 /// Figures that share a palette draw the same name in the same colour, with the same dash pattern
 /// and marker. Names that a palette lacks come after its own, in the order of their first appearance.
-/// The first eight colours are those of Okabe and Ito, with brown for their yellow, which white swallows;
-/// 56 names differ from each other in colour or dash pattern.
+/// The first eight colours are those of Okabe and Ito, with brown for their yellow, which white swallows; violet and olive
+/// follow them. 70 names differ from each other in colour or dash pattern.
 ///
 /// ```
 /// use truenorth_report::Palette;
@@ -87,9 +87,11 @@ pub(crate) struct Style {
     pub(crate) marker: Marker,
 }
 
-const COLORS: [u32; 8] =
-    [0x00_72_B2, 0xD5_5E_00, 0x00_9E_73, 0xCC_79_A7, 0x33_33_33, 0xE6_9F_00, 0x56_B4_E9, 0x8C_56_2B];
-// Seven, coprime to the eight colours: together they repeat after 56.
+const COLORS: [u32; 10] = [
+    0x00_72_B2, 0xD5_5E_00, 0x00_9E_73, 0xCC_79_A7, 0x33_33_33, 0xE6_9F_00, 0x56_B4_E9, 0x8C_56_2B,
+    0x6A_3D_9A, 0x7A_7A_1F,
+];
+// Seven, coprime to the ten colours: together they repeat after 70.
 const DASHES: [&str; 7] = ["", "9 4", "2.5 3", "10 3 2.5 3", "5 2.5", "14 4 5 4", "10 3 2.5 3 2.5 3"];
 const MARKERS: [Marker; 5] = [CIRCLE, SQUARE, TRIANGLE, DIAMOND, CROSS];
 
@@ -169,7 +171,7 @@ mod tests {
 
     #[test]
     fn many_names_differ_in_colour_or_dash() {
-        let names: Vec<String> = (0..56).map(|index| index.to_string()).collect();
+        let names: Vec<String> = (0..70).map(|index| index.to_string()).collect();
         let palette = Palette::new(names.clone());
         for (position, name) in names.iter().enumerate() {
             for other in &names[..position] {

@@ -18,7 +18,7 @@ const BAR: f64 = 14.0;
 const NOTE: f64 = 15.0;
 const NUMBER_GAP: f64 = 8.0;
 /// Longer names are cut.
-const WIDEST_NAME: f64 = 290.0;
+const WIDEST_NAME: f64 = 320.0;
 const BAND_COLOR: Color = Color(0xCF_EA_DF);
 const AMBER: Color = Color(0xB7_79_00);
 

@@ -56,10 +56,12 @@ impl Scale {
         Self::linear(low, high, count, labels)
     }
 
-    /// A linear axis over exactly the range of the values.
+    /// A linear axis over exactly the range of the values. What comes in whole numbers has its ticks at some of them.
     pub(crate) fn tight(values: &[f64], count: usize, labels: Labels) -> Self {
         let (low, high) = widened(extent(values.iter().copied()));
-        Self::linear(low, high, count, labels)
+        let whole = high - low >= 1.0 && values.iter().all(|value| value.fract() == 0.0);
+        let fits = |parts: &usize| !whole || *parts as f64 <= high - low;
+        Self::linear(low, high, (1..=count).rev().find(fits).unwrap_or(count), labels)
     }
 
     pub(crate) fn linear(low: f64, high: f64, count: usize, labels: Labels) -> Self {
@@ -167,6 +169,18 @@ mod tests {
     fn a_linear_axis_starts_at_zero_and_ends_at_a_tick() {
         let scale = Scale::rounded(&[1.0, 9.3], 5, Labels::Grouped);
         assert_eq!(labels(&scale), ["0", "2", "4", "6", "8", "10"]);
+    }
+
+    #[test]
+    fn whole_numbers_have_whole_ticks() {
+        let counted = |last: u32| {
+            let values: Vec<f64> = (1..=last).map(f64::from).collect();
+            Scale::tight(&values, 8, Labels::Compact)
+        };
+        assert_eq!(labels(&counted(2)), ["1", "2"]);
+        assert_eq!(labels(&counted(4)), ["1", "2", "3", "4"]);
+        assert_eq!(labels(&counted(18)), ["5", "10", "15"]);
+        assert_eq!(labels(&Scale::tight(&[0.5, 2.0], 3, Labels::Compact)), ["0.5", "1.0", "1.5", "2.0"]);
     }
 
     #[test]

@@ -179,9 +179,11 @@ impl Report {
         let moved_sentence = shown.watch.as_ref().filter(|watch| watch.moved).map(|watch| {
             let names: Vec<&str> = watch.features.iter().map(|feature| feature.name.as_str()).collect();
             let which = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+            let when = watch.strength.alarm.map(|alarm| format!(", alarm at reward {alarm} of {}", watch.rounds));
+            let when = when.unwrap_or_default();
             format!(
-                "The live world has moved on{which}: rewards since then are not what was learned before. Begin a new season, \
-                 or find out what happened."
+                "The live world has moved on{which}{when}: rewards since then are not what was learned before. Begin a new \
+                 season, or find out what happened."
             )
         });
         Self { shown, sentence, conflicts_sentence, moved_sentence }

@@ -30,6 +30,7 @@ pub(super) fn blocks(pair: &Pair, audit: &Audit) -> Result<Vec<Block>, Error> {
     outlines.extend(live.map(|live| alone("live data", &live, false)));
     let [x, y] = pair.names.each_ref().map(|name| shortened(name, 36));
     let ellipses = Ellipses {
+        title: "What is known about the two".to_owned(),
         x_label: format!("coefficient of {x}"),
         y_label: format!("coefficient of {y}"),
         own_units: true,
@@ -45,15 +46,12 @@ fn text(pair: &Pair, audit: &Audit, live: bool, allowed: bool) -> String {
     let [x, y] = pair.names.each_ref().map(|name| shortened(name, 60));
     let known = if live {
         format!(
-            "{x} and {y} have moved most, measured in standard errors. The logs alone are sure of the dashed \
+            "{x} and {y}: their drifts are the largest, measured in standard errors. The logs alone are sure of the dashed \
              region; the live data points to its own. Where the two do not meet, the logs are wrong, however \
              many rows they have."
         )
     } else {
-        format!(
-            "{x} and {y} are the two directions that the logs know least about. The dashed region is what the \
-             logs alone leave open."
-        )
+        format!("{x} and {y}. The dashed region is what the logs alone leave open.")
     };
     let widened = match (allowed, audit.pilot.is_some()) {
         (false, _) => "The certificate does not limit the drift here.".to_owned(),

@@ -2,7 +2,7 @@
 
 use truenorth_report::{AxisScale, Bars, Block, Error};
 
-use super::words::{amount, counted, number, share};
+use super::words::{amount, counted, number, share, whole};
 use super::{LARGEST, paragraph, trust};
 use crate::view::{Audit, Bounds};
 
@@ -10,9 +10,9 @@ pub(super) fn blocks(audit: &Audit) -> Result<Vec<Block>, Error> {
     let counted = "Worth is counted in live rounds: how many of them at the start would spare a policy as much as the \
                    logs do, if it is told how far each feature has moved. Drift takes from it, because what has moved has to be \
                    learned again. The default policy is not told and finds out as it plays: it gains less.";
-    let file = "The certificate's file holds this as a matrix and a radius rho. Hand it to policies that are told a \
-                certificate, such as ellipsoidal-minucb. The policy truenorth needs none: it measures the drift while \
-                it plays.";
+    let file = "The certificate's file holds a budget for each feature and a radius rho: a feature may have moved by as much as \
+                its budget times rho. Hand it to policies that are told a certificate, such as ellipsoidal-minucb. The \
+                policy truenorth needs none: it measures the drift while it plays.";
     let mut blocks = vec![paragraph(counted), bars(audit)?];
     blocks.extend([paragraph(certificate(audit)), paragraph(file)]);
     Ok(blocks)
@@ -48,6 +48,16 @@ fn bars(audit: &Audit) -> Result<Block, Error> {
 /// The bounds in plain words.
 pub(super) fn promise(bounds: &Bounds) -> Vec<Block> {
     let Bounds { horizon, actions, with_logs, without_logs, logs_pay } = *bounds;
+    // No reward in [0, 1] is missed by more than 1.
+    if with_logs.min(without_logs) > horizon as f64 {
+        let most = whole(horizon);
+        return vec![paragraph(format!(
+            "They say nothing here. {most} rounds with rewards in [0, 1] cannot lose more than {most}, and both bounds are above \
+             that: {} with these logs and this certificate, {} without logs.",
+            amount(with_logs),
+            amount(without_logs)
+        ))];
+    }
     let pay = if logs_pay { "do" } else { "do not: they bring nothing that is guaranteed" };
     let told = format!(
         "In the worst case, over {} with {} each, the paper guarantees that a policy with these logs and this \

@@ -66,7 +66,7 @@ fn sections_come_in_their_order() {
         "What following the logs would cost",
         "Coverage",
         "Trust by direction",
-        "The two directions that matter most",
+        "The two features that have moved most",
         "What the logs are worth",
         "Bounds of the paper",
         "How this was computed",
@@ -150,7 +150,7 @@ fn without_a_pilot_the_page_says_how_to_run_one() {
 
 #[test]
 fn a_pair_is_drawn_where_it_can_be() {
-    let heading = "The two directions that matter most";
+    let heading = "The two features that have moved most";
     let mut audit = samples::typical();
     assert!(html(&audit).contains("live data"));
     let mut pair: Pair = audit.pair.clone().expect("a pair");

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use truenorth::{FeatureView, Method, Prior};
 use truenorth_app::compare::{Compared, Comparison, Contest, Entry};
+use truenorth_app::palette;
 use truenorth_audit::directions_figure;
 use truenorth_report::{AxisScale, Curves, CurvesPanel, Interval, Row, RowsFigure, Series};
 use truenorth_sim::Summary;
@@ -73,7 +74,7 @@ fn reward_figure(comparison: &Comparison) -> Result<String, Failure> {
         title: "Reward earned above a uniform choice".to_owned(),
         x_label: "round".to_owned(),
         y_label: "cumulative reward above chance".to_owned(),
-        palette: figures::palette(),
+        palette: palette(),
         panels: vec![panel],
         ..Curves::default()
     };

@@ -128,6 +128,38 @@ fn the_page_moves_with_the_shop_on_any_screen_and_explains_a_decision_to_who_has
 }
 
 #[test]
+fn the_pages_of_the_tour_fit_every_screen_and_break_no_option() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = Scratch::new();
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_truenorth"));
+    assert!(demo.arg("demo").arg("--out").arg(folder.path("demo")).output().unwrap().status.success());
+    for page in ["index.html", "audit.html"] {
+        let address = format!("file://{}", folder.path("demo").join(page).display());
+        let mut papers = Vec::new();
+        for (width, dark) in [(360, false), (360, true), (1400, false), (1400, true)] {
+            browser.look(width, 800, dark);
+            browser.open(&address);
+            let wide = browser.value("document.documentElement.scrollWidth");
+            assert!(wide.as_u64().unwrap() <= u64::from(width), "{page}: {wide} in a window of {width}");
+            // What is wider than its box scrolls inside of it.
+            let cut = browser.value(
+                "[...document.querySelectorAll('pre, table, figure svg')].filter(part => \
+                 part.closest('.scroll, .paper') === null).length",
+            );
+            assert_eq!(cut, 0, "{page}");
+            let broken = browser.value(
+                "[...document.querySelectorAll('.word')].filter(word => word.textContent.length < 20 && \
+                 word.getClientRects().length > 1).length",
+            );
+            assert_eq!(broken, 0, "{page}");
+            papers.push(browser.value("getComputedStyle(document.body).backgroundColor"));
+        }
+        assert!(papers[0] != papers[1] && papers[0] == papers[2] && papers[1] == papers[3], "{papers:?}");
+    }
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+#[test]
 fn what_others_wrote_is_shown_as_text_and_the_token_stays_in_the_tab() {
     let Some(mut browser) = Browser::start() else { return };
     let folder = Scratch::new();

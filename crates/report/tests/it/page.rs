@@ -120,3 +120,12 @@ fn commands_and_very_long_lines_break_and_tables_of_text_do_not() {
         assert!(html.contains(part), "{part}\n{html}");
     }
 }
+
+#[test]
+fn commands_break_before_an_option_and_not_inside_of_it() {
+    let code = Block::Code("$ run --pilot live.csv lin-ucb\nno --command".into());
+    let html = Page { title: "t".into(), sections: vec![section("", vec![code])] }.html();
+    let (pilot, policy) = ("<span class=\"word\">--pilot</span>", "<span class=\"word\">lin-ucb</span>");
+    let whole = format!("<span class=\"broken\">$ run {pilot} live.csv {policy}</span>\nno --command");
+    assert!(html.contains(&whole), "{html}");
+}

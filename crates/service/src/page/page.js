@@ -19,6 +19,12 @@ const number = value => {
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
   return Number(value.toPrecision(3)).toString().replace("-", "\u2212");
 };
+/// A number with its error, to two digits of that.
+const withError = (value, error) => {
+  const digits = 1 - Math.floor(Math.log10(error));
+  if (!(digits >= 0 && digits <= 6)) return `${number(value)} ± ${number(error)}`;
+  return `${value.toFixed(digits).replace("-", "\u2212")} ± ${error.toFixed(digits)}`;
+};
 const count = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`;
 
 let token = sessionStorage.getItem("token") || "";
@@ -50,9 +56,15 @@ function draw(svg, points, lines, fromZero) {
   let low = Math.min(...values), high = Math.max(...values);
   if (fromZero) low = Math.min(0, low);
   if (high - low < 1e-12) { high += Math.abs(high) / 2 || 1; if (!fromZero) low -= Math.abs(low) / 2 || 1; }
+  // Round numbers: steps of 1, 2 or 5 times a power of ten, about three of them.
+  const rough = (high - low) / 3, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find(factor => factor * power >= rough * 0.99);
+  low = step * Math.floor(low / step + 1e-9);
+  high = step * Math.ceil(high / step - 1e-9);
   const x = place => left + (width - left - 6) * (points.length < 2 ? 1 : place / (points.length - 1));
   const y = value => top + (height - top - bottom) * (high - value) / (high - low);
-  for (const level of [low, (low + high) / 2, high]) {
+  for (let place = 0; place <= Math.round((high - low) / step); place += 1) {
+    const level = low + place * step;
     svg.append(shape("line", { class: "grid", x1: left, x2: width - 6, y1: y(level), y2: y(level) }));
     svg.append(shape("text", { x: left - 6, y: y(level) + 4, "text-anchor": "end" }, number(level)));
   }
@@ -64,8 +76,9 @@ function draw(svg, points, lines, fromZero) {
     line.values.forEach((value, place) => {
       if (value === null || value === undefined) { pen = false; return; }
       steps += `${pen ? "L" : "M"}${x(place).toFixed(1)} ${y(value).toFixed(1)}`;
-      // A point without neighbours is a short stroke.
-      if (!pen) steps += "h.01";
+      // A point without neighbours has no line to see.
+      const next = line.values[place + 1];
+      if (!pen && (next === null || next === undefined)) svg.append(shape("circle", { class: line.kind, cx: x(place), cy: y(value), r: 3 }));
       pen = true;
     });
     svg.append(shape("path", { class: line.kind, d: steps, "stroke-linecap": "round" }));
@@ -73,14 +86,13 @@ function draw(svg, points, lines, fromZero) {
 }
 
 function says(id, svg, parts) {
-  const box = at(id), words = [];
+  const box = at(id), words = parts.map(([, text]) => text).join("; ") + ".";
   box.replaceChildren();
-  for (const [kind, text] of parts) {
+  parts.forEach(([kind, text], place) => {
     if (kind) box.append(make("span", undefined, { class: kind, "aria-hidden": "true" }));
-    box.append(text + " ");
-    words.push(text);
-  }
-  svg.setAttribute("aria-label", words.join(" "));
+    box.append(text + (place + 1 < parts.length ? "; " : "."));
+  });
+  svg.setAttribute("aria-label", words);
 }
 
 function showPast(past) {
@@ -90,11 +102,11 @@ function showPast(past) {
   draw(at("means"), points, [{ kind: "one", values: each("mean_reward") }, { kind: "two", values: each("predicted") }], false);
   draw(at("waits"), points, [{ kind: "one", values: each("p99_ms") }], true);
   const last = key => number(points.length ? points.at(-1)[key] / Math.max(1, points.at(-1).seconds) : null);
-  says("rates-says", at("rates"), [["key", `${last("decisions")} decisions`], ["key dashed", `${last("rewards")} rewards a second now`]]);
-  const compared = past.mean_reward === null || past.predicted === null ? "" : past.mean_reward >= past.predicted
-    ? "No worse than the logs said." : "Less than the logs said.";
-  const predicted = past.predicted === null ? "there are no logs to compare with" : `${number(past.predicted)} predicted by the logs.`;
-  says("means-says", at("means"), [["key", `${number(past.mean_reward)} on average`], [past.predicted === null ? "" : "key dashed", predicted], ["", compared]]);
+  says("rates-says", at("rates"), [["key", `now ${last("decisions")} decisions a second`], ["key dashed", `${last("rewards")} rewards`]]);
+  const mean = ["key", past.mean_reward === null ? "no reward yet" : `${number(past.mean_reward)} on average`];
+  const predicted = past.predicted === null ? [] : [["key dashed", `${number(past.predicted)} predicted by the logs`]];
+  if (predicted.length && past.mean_reward !== null) predicted.push(["", past.mean_reward >= past.predicted ? "no worse than the logs said" : "less than the logs said"]);
+  says("means-says", at("means"), [mean, ...predicted]);
   says("waits-says", at("waits"), [["key", past.p50_ms === null ? "no decision yet" : `half within ${number(past.p50_ms)} ms, 99 in 100 within ${number(past.p99_ms)} ms, the disk included`]]);
   at("since").textContent = points.length ? `Since the service was started or first asked; a point is ${count(past.step_s, "second", "seconds")}.` : "Nothing was asked since the service was started.";
   // What was really asked is the best example to try.
@@ -117,9 +129,13 @@ function show(bandit) {
   at("conflicts").hidden = !bandit.conflicts_sentence;
   at("conflicts").textContent = bandit.conflicts_sentence || "";
   at("warnings").replaceChildren(...bandit.warnings.map(text => make("li", text)));
+  const logged = bandit.logged_rows > 0;
+  at("means-title").textContent = logged ? "Mean reward, and the logs' prediction" : "Mean reward";
+  at("features-title").textContent = logged ? "Reliance on the logs, by feature" : "What is known of each feature";
+  at("known").className = logged ? "" : "unlogged";
   const facts = [
     ["decisions", number(bandit.decisions)], ["rewards", number(bandit.rewards)], ["mean reward", number(bandit.mean_reward)],
-    ["waiting for a reward", number(bandit.open)], ["decided with the logs", number(100 * bandit.pooled_share) + " %"],
+    ["waiting for a reward", number(bandit.open)], ...(logged ? [["decided with the logs", number(100 * bandit.pooled_share) + " %"]] : []),
     ["conflicts", bandit.conflicts ? number(bandit.conflicts) : "none"], ["mode", bandit.mode], ["policy", bandit.policy],
   ];
   at("numbers").replaceChildren(...facts.map(([name, value]) => {
@@ -142,7 +158,7 @@ function featureRow(view) {
   if (view.coverage > 0) trust.append(make("meter", percent, { min: 0, max: 1, value: view.trust, "aria-hidden": "true" }), ` ${percent}`);
   else trust.append("not in the logs");
   const clear = view.drift !== null && view.stderr > 0 && Math.abs(view.drift) > 1.645 * view.stderr; // at 90 %, as in every picture of a policy
-  const drift = view.drift === null || view.coverage <= 0 ? "–" : `${number(view.drift)} ± ${number(view.stderr)}${clear ? " apart from the logs" : ""}`;
+  const drift = view.drift === null || view.coverage <= 0 ? "–" : `${withError(view.drift, view.stderr)}${clear ? ", apart from the logs" : ""}`;
   // Names of products break between features.
   const name = make("td");
   for (const part of view.name.split(/(?<=:)/)) name.append(part, make("wbr"));
@@ -165,7 +181,7 @@ function showExplained(found) {
     row.append(make("td", action.id + (played ? " (would be played)" : "")), cell, make("td", number(action.middle)), make("td", number(action.from)), make("td", number(action.to)), make("td", by));
     return row;
   }));
-  const box = make("div", undefined, { class: "wide" }), all = make("details");
+  const box = make("div", undefined, { class: "wide", tabindex: "0", role: "region", "aria-label": "Intervals of the actions" }), all = make("details");
   box.append(table);
   all.append(make("summary", "All that was looked at"), make("pre", found.explanation));
   at("answer").replaceChildren(make("p", found.why), box, all);
@@ -198,7 +214,7 @@ async function tick() {
       at("access").hidden = true;
       at("choice").hidden = !bandits.length;
       if (!bandits.length) {
-        at("state").textContent = "There is no bandit yet: PUT one to /v1/bandits/NAME.";
+        at("state").textContent = "There is no bandit yet. Start the service with --bandit NAME=logs.tn, or PUT one to /v1/bandits/NAME.";
       } else {
         if (!bandits.includes(current)) current = bandits[0];
         const known = [...at("bandits").options].map(option => option.value);
