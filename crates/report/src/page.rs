@@ -180,19 +180,8 @@ impl Block {
             }
             Self::Link { to, text } => format!("<p><a href=\"{}\">{}</a></p>\n", escape(to), escape(text)),
             Self::Code(code) => {
+                let lines: Vec<String> = code.lines().map(line_of_code).collect();
                 // Lines are lines here, not spaces.
-                let line = |line: &str| match escape(line) {
-                    text if line.starts_with("$ ") || line.chars().count() > LONG_LINE => {
-                        let word = |word: &str| match word.contains('-') {
-                            true => format!("<span class=\"word\">{word}</span>"),
-                            false => word.to_owned(),
-                        };
-                        let words: Vec<String> = text.split(' ').map(word).collect();
-                        format!("<span class=\"broken\">{}</span>", words.join(" "))
-                    }
-                    text => text,
-                };
-                let lines: Vec<String> = code.lines().map(line).collect();
                 format!("<pre class=\"scroll\" tabindex=\"0\"><code>{}</code></pre>\n", lines.join("\n"))
             }
             Self::Callout { tone, word, text } => {
@@ -294,6 +283,18 @@ fn breaking(text: &str) -> String {
 /// Nothing for an empty text.
 fn optional(tag: &str, text: &str) -> String {
     if text.is_empty() { String::new() } else { element(tag, text) }
+}
+
+/// A line of code, broken where a screen ends if it is a command or very long, but not inside an option.
+fn line_of_code(line: &str) -> String {
+    let text = escape(line);
+    if !line.starts_with("$ ") && line.chars().count() <= LONG_LINE {
+        return text;
+    }
+    let whole = |word: &str| format!("<span class=\"word\">{word}</span>");
+    let word = |word: &str| if word.contains('-') { whole(word) } else { word.to_owned() };
+    let words: Vec<String> = text.split(' ').map(word).collect();
+    format!("<span class=\"broken\">{}</span>", words.join(" "))
 }
 
 /// The width that a figure states, in whole pixels.

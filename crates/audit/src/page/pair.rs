@@ -53,7 +53,7 @@ fn text(pair: &Pair, audit: &Audit, live: bool, allowed: bool) -> String {
     } else {
         format!("{x} and {y}. The dashed region is what the logs alone leave open.")
     };
-    let widened = match (allowed, audit.pilot.is_some()) {
+    let widened = match (allowed, live) {
         (false, _) => "The certificate does not limit the drift here.".to_owned(),
         (true, true) => format!(
             "The certificate widens the logs' region until it holds the live coefficients again, with \

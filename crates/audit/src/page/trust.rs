@@ -138,6 +138,9 @@ fn summary(entries: &[Entry<'_>], pilot: &PilotView, level: f64) -> String {
     };
     let drifted = names(Standing::Drifted);
     let moved = match drifted.as_slice() {
+        [] if entries.iter().all(|entry| entry.finding.drifted.is_none()) => {
+            "No feature could be tested: the live rows are too few, or do not vary.".to_owned()
+        }
         [] => "No feature shows a drift that matters.".to_owned(),
         [one] => format!("One feature has drifted: {one}."),
         _ => format!("{} features have drifted: {}.", drifted.len(), words::some_of(&drifted, 6)),

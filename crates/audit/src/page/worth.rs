@@ -10,9 +10,9 @@ pub(super) fn blocks(audit: &Audit) -> Result<Vec<Block>, Error> {
     let counted = "Worth is counted in live rounds: how many of them at the start would spare a policy as much as the \
                    logs do, if it is told how far each feature has moved. Drift takes from it, because what has moved has to be \
                    learned again. The default policy is not told and finds out as it plays: it gains less.";
-    let file = "The certificate's file holds a budget for each feature and a radius rho: a feature may have moved by as much as \
-                its budget times rho. Hand it to policies that are told a certificate, such as ellipsoidal-minucb. The \
-                policy truenorth needs none: it measures the drift while it plays.";
+    let file = "The certificate's file holds this as a matrix and a radius rho. Hand it to policies that are told a \
+                certificate, such as ellipsoidal-minucb. The policy truenorth needs none: it measures the drift while \
+                it plays.";
     let mut blocks = vec![paragraph(counted), bars(audit)?];
     blocks.extend([paragraph(certificate(audit)), paragraph(file)]);
     Ok(blocks)
@@ -48,16 +48,6 @@ fn bars(audit: &Audit) -> Result<Block, Error> {
 /// The bounds in plain words.
 pub(super) fn promise(bounds: &Bounds) -> Vec<Block> {
     let Bounds { horizon, actions, with_logs, without_logs, logs_pay } = *bounds;
-    // No reward in [0, 1] is missed by more than 1.
-    if with_logs.min(without_logs) > horizon as f64 {
-        let most = whole(horizon);
-        return vec![paragraph(format!(
-            "They say nothing here. {most} rounds with rewards in [0, 1] cannot lose more than {most}, and both bounds are above \
-             that: {} with these logs and this certificate, {} without logs.",
-            amount(with_logs),
-            amount(without_logs)
-        ))];
-    }
     let pay = if logs_pay { "do" } else { "do not: they bring nothing that is guaranteed" };
     let told = format!(
         "In the worst case, over {} with {} each, the paper guarantees that a policy with these logs and this \
@@ -71,12 +61,23 @@ pub(super) fn promise(bounds: &Bounds) -> Vec<Block> {
     let cautious = "Such bounds are far above what any policy loses: compare them with each other, not with what you \
                     expect to lose. They are for rewards in [0, 1] and noise of a known size; outside of that, read \
                     them as rates.";
+    // No reward in [0, 1] is missed by more than 1.
+    if with_logs.min(without_logs) > horizon as f64 {
+        let most = whole(horizon);
+        return vec![paragraph(format!(
+            "They say nothing here. {most} rounds with rewards in [0, 1] cannot lose more than {most}, and both bounds are above \
+             that: {} with these logs and this certificate, {} without logs.",
+            amount(with_logs),
+            amount(without_logs)
+        ))];
+    }
     vec![paragraph(told), paragraph(cautious)]
 }
 
 /// The certificate in a sentence.
 fn certificate(audit: &Audit) -> String {
-    let start = match audit.pilot {
+    let tested = audit.features.iter().any(|feature| feature.finding.drifted.is_some());
+    let start = match audit.pilot.filter(|_| tested) {
         Some(_) => format!("The certificate bounds the drift with probability {}.", share(1.0 - audit.level)),
         None => format!(
             "The certificate is an assumption: that the coefficients have moved by at most {} in all.",

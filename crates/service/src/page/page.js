@@ -145,7 +145,7 @@ function show(bandit) {
   }));
   const features = [...bandit.features].sort((a, b) => Math.abs(b.estimate) - Math.abs(a.estimate));
   at("features").replaceChildren(...features.slice(0, 100).map(featureRow));
-  at("more").textContent = (features.length > 100 ? `The 100 largest of ${features.length} features. ` : "") + `Model: ${bandit.model}`;
+  at("more").textContent = (features.length > 100 ? `The 100 largest of ${features.length} features. ` : "") + (logged ? "± is one standard error. " : "") + `Model: ${bandit.model}`;
   if (!example) {
     const names = bandit.settings.features, size = bandit.settings.dimension || (names && names.length);
     const listed = (id, k) => ({ id, features: Array.from({ length: size }, (_, j) => (j + k) % 2) });
