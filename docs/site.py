@@ -13,8 +13,10 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 # Its width is for the repository; the site has room for pictures of telephones as they are.
 IMAGE = re.compile(r'<img src="([^"]+)" width="\d+" alt="([^"]+)">')
 ROW = re.compile(r"^\|.*$", re.MULTILINE)
-CODE = re.compile(r"<code>([^<]*-[^<]*)</code>")
+CODE = re.compile(r"<code>([^<]*)</code>")
 OPTION = re.compile(r"(?<!\S)\[?-\S*")
+LONG = re.compile(r"\S{21,}")
+JOINT = re.compile(r"(?<=[._(/:])(?=\w)")
 
 
 def on_files(files, config):
@@ -61,8 +63,9 @@ def on_page_markdown(markdown, page, config, files):
 
 
 def on_page_content(html, page, config, files):
-    # A line may end before an option, not inside of it.
-    def whole(code):
-        return "<code>" + OPTION.sub(r'<span class="word">\g<0></span>', code[1]) + "</code>"
+    # A line may end before an option, not inside of it, and between the parts of a long name.
+    def broken(code):
+        parts = LONG.sub(lambda word: JOINT.sub("<wbr>", word[0]), code[1])
+        return "<code>" + OPTION.sub(r'<span class="word">\g<0></span>', parts) + "</code>"
 
-    return CODE.sub(whole, html)
+    return CODE.sub(broken, html)

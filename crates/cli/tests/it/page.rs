@@ -192,6 +192,11 @@ fn what_others_wrote_is_shown_as_text_and_the_token_stays_in_the_tab() {
     browser.wait("document.querySelectorAll('#answer table tr').length === 3");
     let text = browser.value("document.body.innerText");
     assert!(text.as_str().unwrap().contains("<img src=x onerror"), "{text}");
+    // There are no logs, and nothing is said of them.
+    let columns = "[...document.querySelectorAll('#known th')].filter(head => head.offsetParent).map(head => head.innerText)";
+    assert_eq!(browser.value(columns), json!(["feature", "estimate"]));
+    let words = browser.value("document.getElementById('means-says').innerText");
+    assert_eq!(words, "1 on average.");
     assert_eq!(browser.value("document.title"), "truenorth");
     assert_eq!(browser.value("document.querySelectorAll('main img, main script, main b').length"), 0);
     check(&mut browser, 360);
