@@ -65,6 +65,31 @@ def test_the_site_is_built_and_every_link_of_it_leads_somewhere(tmp_path):
     assert shown > 10
 
 
+def test_every_page_of_the_site_fits_a_telephone(tmp_path):
+    needed("mkdocs", "material")
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        pytest.skip("there is no browser")
+    site = tmp_path / "site"
+    run(sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site))
+    pages = sorted(str(page.relative_to(site)) for page in site.rglob("*.html"))
+    frames = "".join(f'<iframe width="360" height="800" src="{page}"></iframe>' for page in pages)
+    look = """addEventListener("load", () => document.body.replaceChildren(...[...document.querySelectorAll("iframe")].map(frame => {
+        const line = document.createElement("p"), inside = frame.contentDocument;
+        const widths = [inside.documentElement.scrollWidth, inside.defaultView.innerWidth];
+        line.textContent = `${frame.getAttribute("src")} ${widths.join(" ")}`;
+        return line;
+    })));"""
+    (site / "all.html").write_text(f"<!doctype html><body>{frames}<script>{look}</script>", encoding="utf-8")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}"]
+    command = [browser, *flags, "--dump-dom", f"file://{site / 'all.html'}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    seen = re.findall(r"<p>(\S+) (\d+) (\d+)</p>", done.stdout)
+    assert [page for page, *_ in seen] == pages, done.stdout[-2000:] + done.stderr[-2000:]
+    assert {inner for *_, inner in seen} == {"360"}
+    assert [page for page, wide, inner in seen if int(wide) > int(inner)] == []
+
+
 def test_workflows_and_forms_are_what_their_host_reads():
     needed("check_jsonschema")
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
