@@ -23,7 +23,8 @@ const number = value => {
 const withError = (value, error) => {
   const digits = 1 - Math.floor(Math.log10(error));
   if (!(digits >= 0 && digits <= 6)) return `${number(value)} ± ${number(error)}`;
-  return `${value.toFixed(digits).replace("-", "\u2212")} ± ${error.toFixed(digits)}`;
+  // What rounds to 0 has no sign.
+  return `${(Number(value.toFixed(digits)) || 0).toFixed(digits).replace("-", "\u2212")} ± ${error.toFixed(digits)}`;
 };
 const count = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`;
 
