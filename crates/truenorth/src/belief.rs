@@ -283,6 +283,13 @@ impl Belief {
         self.credit + self.void >= 1.0
     }
 
+    /// Whether live data alone is worth keeping up with so many rewards: where that is cheap, or where it is to decide a round before
+    /// the next fit, if each has its reward.
+    pub(crate) fn is_alone_worth(&self, rewards: u64) -> bool {
+        let rounds = self.due.saturating_sub(rewards) as f64;
+        self.dimension() < VERY_DEAR || self.credit + self.void * rounds >= 1.0
+    }
+
     /// Counts a round, which live data alone may have decided.
     pub(crate) fn count_probe(&mut self, probe: bool) {
         self.credit += self.void;

@@ -1,5 +1,8 @@
 //! Live data alone, beside a belief that rests on logs as well. It is asked in one round of several, so rewards wait until then, and are
 //! learned together, in one pass over memory; every number is the one that it would have been.
+//!
+//! Of many features, and where nothing it might say would be acted on, it rests: it learns nothing until the next fit, which knows
+//! all rewards, and stands for the rewards before the last one.
 
 use std::borrow::Cow;
 
@@ -18,26 +21,41 @@ const WAITING: usize = 8;
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(into = "Known", from = "Known")
+    serde(into = "Saved", from = "Saved")
 )]
 pub(crate) struct Later {
     known: Known,
+    rests: bool,
     /// Features of the rewards that wait, one after the other.
     features: Vec<f64>,
     rewards: Vec<f64>,
     carried: Vec<Carried>,
 }
 
-impl From<Known> for Later {
-    fn from(known: Known) -> Self {
-        Self { known, features: Vec::new(), rewards: Vec::new(), carried: Vec::new() }
+/// The same without rewards that wait.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Saved {
+    known: Known,
+    rests: bool,
+}
+
+impl From<Saved> for Later {
+    fn from(Saved { known, rests }: Saved) -> Self {
+        Self { rests, ..Self::from(known) }
     }
 }
 
-impl From<Later> for Known {
+impl From<Later> for Saved {
     fn from(mut later: Later) -> Self {
         later.catch_up();
-        later.known
+        Self { known: later.known, rests: later.rests }
+    }
+}
+
+impl From<Known> for Later {
+    fn from(known: Known) -> Self {
+        Self { known, rests: false, features: Vec::new(), rewards: Vec::new(), carried: Vec::new() }
     }
 }
 
@@ -49,7 +67,19 @@ impl Later {
 
     /// All that is known.
     pub(crate) fn known(&self) -> Cow<'_, Known> {
-        if self.is_behind() { Cow::Owned(self.clone().into()) } else { Cow::Borrowed(&self.known) }
+        if self.is_behind() { Cow::Owned(Saved::from(self.clone()).known) } else { Cow::Borrowed(&self.known) }
+    }
+
+    /// Whether it learns nothing until the next fit.
+    #[inline]
+    pub(crate) fn rests(&self) -> bool {
+        self.rests
+    }
+
+    /// Has it rest, or learn from now on.
+    pub(crate) fn set_rests(&mut self, rests: bool) {
+        // Where rows touch a few features each, a reward costs little.
+        self.rests = rests && self.known.whole().is_some();
     }
 
     /// Whether rewards wait.
@@ -60,7 +90,7 @@ impl Later {
 
     /// Takes in the rewards that wait.
     pub(crate) fn catch_up(&mut self) {
-        let Self { known, features, rewards, carried } = self;
+        let Self { known, features, rewards, carried, .. } = self;
         if let Known::Whole(precision) = known
             && !rewards.is_empty()
         {
@@ -75,9 +105,12 @@ impl Later {
         rewards.clear();
     }
 
-    /// Learns a reward, now or later.
+    /// Learns a reward, now or later, unless it rests.
     #[inline]
     pub(crate) fn learn(&mut self, features: Row<'_>, reward: f64, board: &mut Scoreboard) {
+        if self.rests {
+            return;
+        }
         if features.values().len() < WORTH || matches!(self.known, Known::Parted(_)) {
             self.known.update(features, reward, board);
             return;
@@ -94,10 +127,12 @@ impl Later {
         }
     }
 
-    /// Learns several rewards now.
+    /// Learns several rewards now, unless it rests.
     pub(crate) fn learn_many(&mut self, rows: &[(Row<'_>, f64)], level: f64, board: &mut Scoreboard) {
-        self.catch_up();
-        self.known.update_many(rows, level, board);
+        if !self.rests {
+            self.catch_up();
+            self.known.update_many(rows, level, board);
+        }
     }
 
     /// What is known, to be changed, once nothing waits.
