@@ -119,14 +119,16 @@ impl DriftLikelihood {
         })
     }
 
-    /// C with A + G = CCᵀ, C⁻ᵀ, Q and R. A(A+G)⁻¹G as (AC⁻ᵀ)(GC⁻ᵀ)ᵀ: nothing cancels.
+    /// C with A + G = CCᵀ, C⁻ᵀ, Q and R. (A+G)⁻¹G as C⁻ᵀ(GC⁻ᵀ)ᵀ, and Q as AR: nothing cancels.
     fn of_many(precision: Matrix, mut logged: Matrix, gram: &Matrix) -> Result<Parts> {
-        let (mut root, mut live) = (dense::identity(gram.nrows()), gram.clone());
-        let all = [(&mut root, true), (&mut live, false), (&mut logged, false)];
-        let mut beside = all.map(|(rows, upper)| Beside { rows, upper });
+        let mut root = dense::identity(gram.nrows());
+        let mut beside =
+            [(&mut root, true), (&mut logged, false)].map(|(rows, upper)| Beside { rows, upper });
         let factor = dense::eliminated("the pooled precision", precision, &mut beside)?;
-        let gain = dense::product_transposed((&root, true), (&logged, false));
-        let q = dense::symmetric_product((&live, false), (&logged, false));
+        // Rᵀ beside R: what is at hand is its transpose.
+        let transposed = dense::product_transposed((&logged, false), (&root, true));
+        let q = dense::symmetric_product((gram, false), (&transposed, false));
+        let gain = transposed.transpose();
         Ok((factor, root, (Information::Whole(q), Gain::Whole(gain))))
     }
 

@@ -50,6 +50,8 @@ const NEGLIGIBLE: f64 = 14.0;
 /// Weights that are closer than this, as logarithms, are equal: where live data says nothing of a column, rounding alone tells
 /// its states apart.
 const EQUAL: f64 = 1e-6;
+/// Of so many columns one may have changed before a model is made from nothing.
+const FEW: usize = 16;
 /// Steps of the beam, at most; the next fit goes on from where it stopped.
 const STEPS: usize = 40;
 
@@ -194,10 +196,14 @@ impl<L: Likelihood> Weighed for L {
     fn mixed(&self, models: Vec<(f64, Self::State)>) -> Self::Mixed {
         let nothing = Vector::zeros(models[0].1.mean.len());
         let mean = models.iter().fold(nothing, |sum, (weight, state)| sum + &state.mean * *weight);
-        let (mut terms, mut starts) = (Vec::new(), Vec::<(f64, Rc<L::Covariance>)>::new());
+        let (mut terms, mut starts) = (Vec::<(f64, Rc<Vector>)>::new(), Vec::<(f64, Rc<L::Covariance>)>::new());
         for (weight, state) in models {
-            let changes = state.changes.iter().map(|(factor, vector)| (-weight * factor, Rc::clone(vector)));
-            terms.extend(changes);
+            for (factor, vector) in &state.changes {
+                match terms.iter_mut().find(|(_, known)| Rc::ptr_eq(known, vector)) {
+                    Some((sum, _)) => *sum -= weight * factor,
+                    None => terms.push((-weight * factor, Rc::clone(vector))),
+                }
+            }
             terms.push((weight, Rc::new(&state.mean - &mean)));
             match starts.iter_mut().find(|(_, start)| Rc::ptr_eq(start, &state.start)) {
                 Some((sum, _)) => *sum += weight,
@@ -485,6 +491,53 @@ impl<'a, L: Weighed> Models<'a, L> {
         model
     }
 
+    /// The models in which no column has changed, and the heaviest one of the last fit, each with the one that a climb from it leads
+    /// to; but for those from which there is no way to a model that matters. O(d³).
+    fn peaks(&self, last: Option<&Named>, room: &mut Room) -> Result<Vec<Model<L::State>>> {
+        // Beside the heaviest, most of the others are negligible, and their matrices need not be kept.
+        let first = last.map_or(0, |last| last.moved);
+        let others = (0..MOVED.len()).filter_map(|moved| u8::try_from(moved).ok());
+        let mut heaviest = f64::NEG_INFINITY;
+        let mut found: Vec<(f64, Vec<Model<L::State>>)> = Vec::new();
+        for moved in [first].into_iter().chain(others.filter(|&moved| moved != first)) {
+            let mut own = vec![self.start(Named { moved, states: vec![0; self.columns()] })?];
+            if let Some(last) = last.filter(|last| last.moved == moved && last.changed() > 0) {
+                own.push(self.reached(&own[0], last)?);
+            }
+            for place in 0..own.len() {
+                let peak = self.climbed(&own[place], room);
+                if own.iter().all(|model| model.named != peak.named) {
+                    own.push(peak);
+                }
+            }
+            let peak = own.iter().map(|model| model.log_weight).fold(f64::NEG_INFINITY, f64::max);
+            heaviest = heaviest.max(peak);
+            found.push((peak, own));
+            // What is next to one of these is no heavier than their peak.
+            found.retain(|(peak, _)| *peak + NEGLIGIBLE + EQUAL >= heaviest);
+        }
+        Ok(found.into_iter().flat_map(|(_, own)| own).collect())
+    }
+
+    /// A model that has this name, from the one in which no column has changed: a column at a time, if they are few.
+    fn reached(&self, start: &Model<L::State>, named: &Named) -> Result<Model<L::State>> {
+        if named.changed() > self.columns() / FEW {
+            return self.start(named.clone());
+        }
+        let mut room = Room::default();
+        let mut model = start.clone();
+        for (column, &state) in named.states.iter().enumerate().filter(|(_, state)| **state > 0) {
+            let [means, variances] = self.likelihood.marginals(&model.state, &mut room.marginals);
+            let before = (means[column], variances[column]);
+            let change = self.change(&model.named, column, state, before);
+            let prior = self.gain(model.named.changed(), self.ways(column, named.moved));
+            let log_weight = model.log_weight + change.log_weight() + prior;
+            let to = Neighbour { log_weight, model: 0, column, state, before };
+            model = self.moved(std::slice::from_ref(&model), &to);
+        }
+        Ok(model)
+    }
+
     /// Weighs the models, from the heaviest one of the last fit on. O(d³).
     pub(crate) fn average(&self, last: Option<&Named>) -> Result<Averaged<L::Mixed>> {
         self.average_of(WIDTH, last)
@@ -492,18 +545,8 @@ impl<'a, L: Weighed> Models<'a, L> {
 
     /// The same with so many models.
     fn average_of(&self, used: usize, last: Option<&Named>) -> Result<Averaged<L::Mixed>> {
-        let (mut models, mut room) = (Vec::new(), Room::default());
-        let unchanged = (0..MOVED.len()).filter_map(|moved| u8::try_from(moved).ok());
-        let unchanged = unchanged.map(|moved| Named { moved, states: vec![0; self.columns()] });
-        for named in unchanged.chain(last.filter(|last| last.changed() > 0).cloned()) {
-            models.push(self.start(named)?);
-        }
-        for place in 0..models.len() {
-            let peak = self.climbed(&models[place], &mut room);
-            if models.iter().all(|model| model.named != peak.named) {
-                models.push(peak);
-            }
-        }
+        let mut room = Room::default();
+        let mut models = self.peaks(last, &mut room)?;
         // One more, to see what is left out.
         let width = used + 1;
         for _ in 0..STEPS {
