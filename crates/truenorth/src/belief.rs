@@ -37,6 +37,7 @@ pub(crate) use self::units::{Units, first_unit};
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::round::{Actions, Row};
+use crate::spare;
 use crate::statistic::RidgeStatistic;
 
 /// Prior probability that the logs are void.
@@ -369,7 +370,8 @@ impl Belief {
         let width = (LEVEL * logs.spread).powi(2);
         let ratio = if width > 0.0 { self.variance / width } else { 0.0 };
         let live = Leveled::new(data, &self.units, logs.level, ratio);
-        let (gram, moment) = (&live.gram * self.variance.recip(), &live.moment / self.variance);
+        let (mut gram, moment) = (spare::copied(&live.gram), &live.moment / self.variance);
+        gram *= self.variance.recip();
         let precision = self.precision(Leveled::new(logged, &self.units, 0.0, 0.0).gram);
         let likelihood = DriftLikelihood::new((precision, &logs.estimate), (&gram, &moment), live.count)?;
         let unit = scale.sqrt();
@@ -379,7 +381,10 @@ impl Belief {
         let (h, last) = (columns.project(&likelihood.shift), self.heaviest.as_ref());
         let drifted = match &likelihood.information {
             Information::Whole(q) => {
-                Models::new(&Whole { q: columns.restrict(q), h }, &anew, self.past()).average(last)?
+                let whole = Whole { q: columns.restrict(q), h };
+                let averaged = Models::new(&whole, &anew, self.past()).average(last)?;
+                spare::keep([whole.q]);
+                averaged
             }
             Information::Square(root) => {
                 Models::new(&Thin { root: columns.restrict_root(root), h }, &anew, self.past())
@@ -402,11 +407,14 @@ impl Belief {
         let (mut covariance, raw) = (belief.covariance, belief.mean.component_div(&units));
         let narrow = units.map(f64::recip);
         for (mut column, factor) in covariance.column_iter_mut().zip(&narrow) {
-            column.iter_mut().zip(&narrow).for_each(|(entry, narrow)| *entry *= narrow * factor);
+            let column = column.as_mut_slice().iter_mut();
+            column.zip(narrow.as_slice()).for_each(|(entry, narrow)| *entry *= narrow * factor);
         }
         let belief = Gaussian { mean: raw, shape: Shape::Covariance(covariance), growth: 0.0 };
         let alone = alone.raw(&units, 1.0);
         self.levels = [&belief, &alone].map(|believed| live.level(data, &believed.mean));
+        spare::keep([live.gram, gram]);
+        likelihood.keep();
         Ok(Found { belief, alone: Some(alone) })
     }
 
@@ -424,11 +432,12 @@ impl Belief {
     ) -> Mixture {
         // θ_* = θ_pool + RΔ.
         let informed = &likelihood.pooled + likelihood.gain.times(&columns.combine(&drifted.mean));
-        let spread = columns.spread(&drifted.spread.matrix(drifted.mean.len()));
+        let spread = columns.spread(drifted.spread.matrix(drifted.mean.len()));
         let (void, holds) = (self.void, 1.0 - self.void);
         let apart = &informed - &alone.mean;
-        let mut covariance = Matrix::zeros(apart.len(), apart.len());
+        let mut covariance = spare::zeros(apart.len(), apart.len());
         likelihood.gain.add_both_sides(&spread, holds, &mut covariance);
+        spare::keep([spread]);
         for (root, share) in [(&likelihood.root, holds), (&alone.root, void)] {
             dense::add_symmetric(&mut covariance, share, (root, true), (root, true));
         }
@@ -563,10 +572,11 @@ struct Alone {
 impl Alone {
     fn new(scale: f64, gram: &Matrix, moment: &Vector) -> Result<Self> {
         let dimension = moment.len();
-        let (factor, root) = dense::roots("the live precision", ridged(gram.clone(), scale))?;
+        let (factor, root) = dense::roots("the live precision", ridged(spare::copied(gram), scale))?;
         let mean = dense::solve_from_factor(&factor, moment);
         let growth = dense::log_det_from_factor(&factor) + dimension as f64 * scale.ln();
         let log_evidence = 0.5 * (moment.dot(&mean) - growth);
+        spare::keep([factor]);
         Ok(Self { mean, root, growth, log_evidence })
     }
 
@@ -574,8 +584,9 @@ impl Alone {
     fn raw(self, units: &Vector, wider: f64) -> Gaussian {
         let Self { mean, mut root, growth, .. } = self;
         let narrow = units.map(|unit| wider.sqrt() / unit);
-        for mut column in root.column_iter_mut() {
-            column.iter_mut().zip(&narrow).for_each(|(entry, narrow)| *entry *= narrow);
+        for (j, mut column) in root.column_iter_mut().enumerate() {
+            let above = column.as_mut_slice()[..=j].iter_mut().zip(narrow.as_slice());
+            above.for_each(|(entry, narrow)| *entry *= narrow);
         }
         Gaussian { mean: mean.component_div(units), shape: Shape::Root(root), growth }
     }

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::kernel::{
     self, AddProducts, Eliminate, FactoriseSmall, InvertSmall, Packed, SMALL, Small, Tall, Tridiagonalise,
 };
+use crate::spare;
 
 /// A dense matrix of the API.
 pub(crate) type Matrix = DMatrix<f64>;
@@ -23,7 +24,7 @@ const TOGETHER: usize = 64;
 
 /// Lower Cholesky factor C with CCᵀ = `matrix`, or the eigenvalue that stands in the way.
 pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
-    eliminated(what, matrix.clone(), &mut [])
+    eliminated(what, spare::copied(matrix), &mut [])
 }
 
 /// Lower Cholesky factor C of a symmetric matrix, and `C⁻ᵀ`, upper triangular: the inverse is its square, `C⁻ᵀC⁻¹`.
@@ -35,7 +36,7 @@ pub(crate) fn roots(what: &'static str, matrix: Matrix) -> Result<(Matrix, Matri
 
 /// Ones on the diagonal.
 pub(crate) fn identity(side: usize) -> Matrix {
-    let mut matrix = Matrix::zeros(side, side);
+    let mut matrix = spare::zeros(side, side);
     matrix.as_mut_slice().iter_mut().step_by(side + 1).for_each(|entry| *entry = 1.0);
     matrix
 }
@@ -148,7 +149,7 @@ pub(crate) fn product_transposed(left: (&Matrix, bool), right: (&Matrix, bool)) 
     if left.0.nrows().max(left.0.ncols()) <= SMALL {
         return left.0 * right.0.transpose();
     }
-    let mut product = Matrix::zeros(left.0.nrows(), right.0.nrows());
+    let mut product = spare::zeros(left.0.nrows(), right.0.nrows());
     add_product(&mut product, 1.0, left, right, false);
     product
 }
@@ -173,10 +174,27 @@ pub(crate) fn add_symmetric(to: &mut Matrix, factor: f64, left: (&Matrix, bool),
 
 /// `left rightᵀ`, which is known to be symmetric: half of it is computed.
 pub(crate) fn symmetric_product(left: (&Matrix, bool), right: (&Matrix, bool)) -> Matrix {
-    let mut product = Matrix::zeros(left.0.nrows(), right.0.nrows());
+    let mut product = spare::zeros(left.0.nrows(), right.0.nrows());
     add_symmetric(&mut product, 1.0, left, right);
     mirror_up(&mut product);
     product
+}
+
+/// The transpose.
+pub(crate) fn transposed(matrix: &Matrix) -> Matrix {
+    let (rows, columns) = matrix.shape();
+    let mut transposed = spare::zeros(columns, rows);
+    let (to, from) = (transposed.as_mut_slice(), matrix.as_slice());
+    for left in (0..columns).step_by(MIRRORED) {
+        for top in (0..rows).step_by(MIRRORED) {
+            for i in top..(top + MIRRORED).min(rows) {
+                for j in left..(left + MIRRORED).min(columns) {
+                    to[i * columns + j] = from[j * rows + i];
+                }
+            }
+        }
+    }
+    transposed
 }
 
 /// Rows and columns that are mirrored together.

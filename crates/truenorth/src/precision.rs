@@ -24,6 +24,7 @@ use crate::belief::{Gaussian, Shape};
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::kernel::{self, Absorb, AbsorbMany, Carried};
+use crate::spare;
 use crate::statistic::RidgeStatistic;
 use crate::triangle::Triangle;
 
@@ -90,7 +91,7 @@ impl Precision {
             // L is lower triangular with LᵀL = V⁻¹; the Cholesky factor of V⁻¹ turned by 180° is Lᵀ, turned.
             Shape::Covariance(covariance) => {
                 let (side, factor) = (covariance.nrows(), variance.recip());
-                let mut turned = Matrix::zeros(side, side);
+                let mut turned = spare::zeros(side, side);
                 let entries = turned.as_mut_slice().iter_mut().zip(covariance.as_slice().iter().rev());
                 entries.for_each(|(to, entry)| *to = entry * factor);
                 let factor = dense::eliminated("the covariance of the belief", turned, &mut [])?;

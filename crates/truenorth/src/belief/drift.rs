@@ -14,6 +14,7 @@
 use super::span;
 use crate::dense::{self, Beside, Matrix, Vector};
 use crate::error::Result;
+use crate::spare;
 
 /// Columns from which on it matters whether there are fewer rows.
 const MANY: usize = 64;
@@ -59,6 +60,7 @@ impl Gain {
             Self::Whole(gain) => {
                 let product = dense::product_transposed((gain, false), (s, false));
                 dense::add_symmetric(to, factor, (&product, false), (gain, false));
+                spare::keep([product]);
             }
             Self::Less { e, z } => {
                 // S - EX' - XE' with X = SZ - ½ EZ'SZ.
@@ -103,20 +105,26 @@ impl DriftLikelihood {
         (gram, moment): (&Matrix, &Vector),
         rows: f64,
     ) -> Result<Self> {
-        let precision = gram + &logs;
+        let mut precision = spare::copied(gram);
+        precision += &logs;
         let (factor, root, (information, gain)) = match Self::of_few(&precision, gram, rows)? {
             Some(found) => found,
             None => Self::of_many(precision, logs, gram)?,
         };
         let surprise = moment - gram * estimate;
-        Ok(Self {
-            information,
-            shift: gain.transposed_times(&surprise),
-            pooled: estimate + dense::solve_from_factor(&factor, &surprise),
-            root,
-            log_det: dense::log_det_from_factor(&factor),
-            gain,
-        })
+        let pooled = estimate + dense::solve_from_factor(&factor, &surprise);
+        let (shift, log_det) = (gain.transposed_times(&surprise), dense::log_det_from_factor(&factor));
+        spare::keep([factor]);
+        Ok(Self { information, shift, pooled, root, log_det, gain })
+    }
+
+    /// Leaves its memory to the next one.
+    pub(crate) fn keep(self) {
+        let Self { information: Information::Whole(q) | Information::Square(q), root, gain, .. } = self;
+        spare::keep([q, root].into_iter().chain(match gain {
+            Gain::Whole(gain) => vec![gain],
+            Gain::Less { e, z } => vec![e, z],
+        }));
     }
 
     /// C with A + G = CCᵀ, C⁻ᵀ, Q and R. (A+G)⁻¹G as C⁻ᵀ(GC⁻ᵀ)ᵀ, and Q as AR: nothing cancels.
@@ -128,7 +136,8 @@ impl DriftLikelihood {
         // Rᵀ beside R: what is at hand is its transpose.
         let transposed = dense::product_transposed((&logged, false), (&root, true));
         let q = dense::symmetric_product((gram, false), (&transposed, false));
-        let gain = transposed.transpose();
+        let gain = dense::transposed(&transposed);
+        spare::keep([transposed, logged]);
         Ok((factor, root, (Information::Whole(q), Gain::Whole(gain))))
     }
 
@@ -145,7 +154,7 @@ impl DriftLikelihood {
         let (mut root, mut whitened) = (dense::identity(side), z.transpose());
         let all = [(&mut root, true), (&mut whitened, false)];
         let mut beside = all.map(|(rows, upper)| Beside { rows, upper });
-        let factor = dense::eliminated("the pooled precision", precision.clone(), &mut beside)?;
+        let factor = dense::eliminated("the pooled precision", spare::copied(precision), &mut beside)?;
         let e = dense::product_transposed((&root, true), (&whitened, false));
         // What the logs leave of each row; where they leave next to nothing, the other way keeps the digits.
         let square = dense::symmetric_product((&whitened, false), (&whitened, false));
@@ -201,7 +210,7 @@ impl Dictionary {
     pub(crate) fn restrict(&self, q: &Matrix) -> Matrix {
         let last = self.common.len();
         let border = self.project(&(q * &self.common));
-        let (mut restricted, square) = (Matrix::zeros(last + 1, last + 1), self.unit * self.unit);
+        let (mut restricted, square) = (spare::zeros(last + 1, last + 1), self.unit * self.unit);
         for (j, (mut to, from)) in restricted.column_iter_mut().zip(q.column_iter()).enumerate() {
             let to = to.as_mut_slice();
             to.iter_mut().zip(from.as_slice()).for_each(|(to, from)| *to = from * square);
@@ -221,13 +230,19 @@ impl Dictionary {
     }
 
     /// `BSBᵀ`. O(d²).
-    pub(crate) fn spread(&self, s: &Matrix) -> Matrix {
-        let last = self.common.len();
-        let mut spread = s.view((0, 0), (last, last)) * (self.unit * self.unit);
+    pub(crate) fn spread(&self, s: Matrix) -> Matrix {
+        let (last, square) = (self.common.len(), self.unit * self.unit);
+        let mut spread = spare::zeros(last, last);
         // What the common column shares with the others, and half of what is its own.
         let shared = s.view((0, last), (last, 1)) * self.unit + &self.common * (0.5 * s[(last, last)]);
-        spread.ger(1.0, &shared.column(0), &self.common, 1.0);
-        spread.ger(1.0, &self.common, &shared.column(0), 1.0);
+        let (shared, common) = (shared.as_slice(), self.common.as_slice());
+        for (j, (mut to, from)) in spread.column_iter_mut().zip(s.column_iter()).enumerate() {
+            let both = to.as_mut_slice().iter_mut().zip(from.as_slice()).zip(shared.iter().zip(common));
+            for ((to, from), (shared_i, common_i)) in both {
+                *to = square * from + (shared_i * common[j] + common_i * shared[j]);
+            }
+        }
+        spare::keep([s]);
         spread
     }
 }
@@ -254,7 +269,7 @@ mod tests {
         assert!((dictionary.project(&vector(3)) - b.transpose() * vector(3)).amax() < 1e-14);
         assert!((dictionary.combine(&vector(4)) - &b * vector(4)).amax() < 1e-14);
         assert!((dictionary.restrict(&symmetric(3)) - b.transpose() * symmetric(3) * &b).amax() < 1e-13);
-        assert!((dictionary.spread(&symmetric(4)) - &b * symmetric(4) * b.transpose()).amax() < 1e-13);
+        assert!((dictionary.spread(symmetric(4)) - &b * symmetric(4) * b.transpose()).amax() < 1e-13);
     }
 
     fn both_sides(gain: &Gain, s: &Matrix) -> Matrix {

@@ -3,6 +3,7 @@
 use super::models::{Likelihood, Posterior, Spread};
 use crate::dense::{self, Beside, Matrix, Vector};
 use crate::error::Result;
+use crate::spare;
 
 /// `hᵀw - ½ wᵀQw`.
 pub(crate) struct Whole {
@@ -32,12 +33,13 @@ impl Likelihood for Whole {
     type Covariance = Covariance;
 
     fn posterior(&self, added: &[f64], natural: &[f64]) -> Result<Posterior<Covariance>> {
-        let mut precision = self.q.clone();
+        let mut precision = spare::copied(&self.q);
         added.iter().enumerate().for_each(|(j, added)| precision[(j, j)] += added);
         let natural = &self.h + Vector::from_column_slice(natural);
         let (factor, root) = dense::roots("the precision of the drift", precision)?;
         let mean = dense::solve_from_factor(&factor, &natural);
         let log_weight = natural.dot(&mean) - dense::log_det_from_factor(&factor);
+        spare::keep([factor]);
         if mean.len() <= FEW {
             let covariance = dense::symmetric_product((&root, true), (&root, true));
             let variances = covariance.diagonal();
@@ -90,6 +92,14 @@ impl Likelihood for Thin {
     }
 }
 
+impl Drop for Covariance {
+    fn drop(&mut self) {
+        if let Self::Root(root) = self {
+            spare::keep([std::mem::take(root)]);
+        }
+    }
+}
+
 impl Covariance {
     /// S_j.
     fn column(&self, j: usize) -> Vector {
@@ -111,7 +121,7 @@ impl Covariance {
 impl Spread<Covariance> {
     /// As one matrix of this side. O(d³).
     pub(crate) fn matrix(&self, side: usize) -> Matrix {
-        let mut sum = Matrix::zeros(side, side);
+        let mut sum = spare::zeros(side, side);
         for (weight, covariance) in &self.starts {
             match &**covariance {
                 Covariance::Itself(covariance) => sum += covariance * *weight,
@@ -133,9 +143,16 @@ impl Spread<Covariance> {
             return sum;
         }
         let columns = self.terms.len();
-        let terms = Matrix::from_fn(side, columns, |i, k| self.terms[k].1[i]);
-        let weighted = Matrix::from_fn(side, columns, |i, k| self.terms[k].0 * self.terms[k].1[i]);
+        let mut terms = spare::zeros(side, columns);
+        for (mut column, (_, vector)) in terms.column_iter_mut().zip(&self.terms) {
+            column.copy_from(vector);
+        }
+        let mut weighted = spare::copied(&terms);
+        for (mut column, (weight, _)) in weighted.column_iter_mut().zip(&self.terms) {
+            column *= *weight;
+        }
         dense::add_symmetric(&mut sum, 1.0, (&terms, false), (&weighted, false));
+        spare::keep([terms, weighted]);
         dense::mirror_up(&mut sum);
         sum
     }
