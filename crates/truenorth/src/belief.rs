@@ -42,6 +42,8 @@ use crate::statistic::RidgeStatistic;
 
 /// Prior probability that the logs are void.
 const VOID: f64 = 0.05;
+/// A probability that is none.
+const NOTHING: f64 = 1e-40;
 /// Prior deviation of the live level from that of the logs, in deviations of the logged rewards.
 const LEVEL: f64 = 0.3;
 /// Live rewards that the logs' estimate of the noise is worth, at most.
@@ -122,6 +124,16 @@ pub(crate) struct Found {
     pub(crate) belief: Gaussian,
     /// Live data alone; nothing where there are no logs, as the belief is that.
     pub(crate) alone: Option<Gaussian>,
+}
+
+impl Found {
+    /// Leaves its memory to the next fit.
+    pub(crate) fn keep(self) {
+        let matrix = |found: Gaussian| match found.shape {
+            Shape::Covariance(matrix) | Shape::Root(matrix) => matrix,
+        };
+        spare::keep([self.belief].into_iter().chain(self.alone).map(matrix));
+    }
 }
 
 /// Features from which on a fit is dear, and very dear.
@@ -369,17 +381,18 @@ impl Belief {
         let scale = self.evidence.scale;
         let width = (LEVEL * logs.spread).powi(2);
         let ratio = if width > 0.0 { self.variance / width } else { 0.0 };
-        let live = Leveled::new(data, &self.units, logs.level, ratio);
-        let (mut gram, moment) = (spare::copied(&live.gram), &live.moment / self.variance);
+        let mut live = Leveled::new(data, &self.units, logs.level, ratio);
+        let mut gram = std::mem::take(&mut live.gram);
         gram *= self.variance.recip();
+        let moment = &live.moment / self.variance;
         let precision = self.precision(Leveled::new(logged, &self.units, 0.0, 0.0).gram);
-        let likelihood = DriftLikelihood::new((precision, &logs.estimate), (&gram, &moment), live.count)?;
+        let (likelihood, information) = DriftLikelihood::new((precision, &logs.estimate), (&gram, &moment), live.count)?;
         let unit = scale.sqrt();
         let columns = Dictionary::new(&logs.estimate, unit);
         // Drawn anew, a coefficient is N(0, scale): its drift has the mean -θ_off.
         let anew: Vec<f64> = logs.estimate.iter().map(|value| -value / unit).chain([0.0]).collect();
         let (h, last) = (columns.project(&likelihood.shift), self.heaviest.as_ref());
-        let drifted = match &likelihood.information {
+        let drifted = match information {
             Information::Whole(q) => {
                 let whole = Whole { q: columns.restrict(q), h };
                 let averaged = Models::new(&whole, &anew, self.past()).average(last)?;
@@ -387,8 +400,9 @@ impl Belief {
                 averaged
             }
             Information::Square(root) => {
-                Models::new(&Thin { root: columns.restrict_root(root), h }, &anew, self.past())
-                    .average(last)?
+                let thin = Thin { root: columns.restrict_root(&root), h };
+                spare::keep([root]);
+                Models::new(&thin, &anew, self.past()).average(last)?
             }
         };
         let alone = Alone::new(scale, &gram, &moment)?;
@@ -399,7 +413,7 @@ impl Belief {
         self.heaviest = Some(drifted.heaviest);
         self.note(&belief, logs, &drifted.kept);
         if self.told.noise.is_none() {
-            self.follow_noise(&live, &belief, logged.weight());
+            self.follow_noise((&live, &gram), &belief, logged.weight());
         }
         let said = |j: usize| logged.squares(j) / self.evidence.variance + data.squares(j) / self.variance;
         self.news = News::new(&self.units, scale, said);
@@ -413,7 +427,7 @@ impl Belief {
         let belief = Gaussian { mean: raw, shape: Shape::Covariance(covariance), growth: 0.0 };
         let alone = alone.raw(&units, 1.0);
         self.levels = [&belief, &alone].map(|believed| live.level(data, &believed.mean));
-        spare::keep([live.gram, gram]);
+        spare::keep([gram]);
         likelihood.keep();
         Ok(Found { belief, alone: Some(alone) })
     }
@@ -432,14 +446,16 @@ impl Belief {
     ) -> Mixture {
         // θ_* = θ_pool + RΔ.
         let informed = &likelihood.pooled + likelihood.gain.times(&columns.combine(&drifted.mean));
-        let spread = columns.spread(drifted.spread.matrix(drifted.mean.len()));
         let (void, holds) = (self.void, 1.0 - self.void);
         let apart = &informed - &alone.mean;
         let mut covariance = spare::zeros(apart.len(), apart.len());
+        let spread = columns.spread(drifted.spread.matrix(drifted.mean.len()));
         likelihood.gain.add_both_sides(&spread, holds, &mut covariance);
         spare::keep([spread]);
         for (root, share) in [(&likelihood.root, holds), (&alone.root, void)] {
-            dense::add_symmetric(&mut covariance, share, (root, true), (root, true));
+            if share > NOTHING {
+                dense::add_symmetric(&mut covariance, share, (root, true), (root, true));
+            }
         }
         dense::mirror_up(&mut covariance);
         covariance.ger(holds * void, &apart, &apart, 1.0);
@@ -482,9 +498,10 @@ impl Belief {
     }
 
     /// σ² from the residuals, with the logs' estimate as a prior worth `NOISE_COUNT` rewards.
-    fn follow_noise(&mut self, live: &Leveled, belief: &Mixture, logged: f64) {
-        let fitted = belief.mean.dot(&(&live.gram * &belief.mean)) - 2.0 * belief.mean.dot(&live.moment);
-        let used = live.gram.component_mul(&belief.covariance).sum() / self.variance;
+    fn follow_noise(&mut self, (live, gram): (&Leveled, &Matrix), belief: &Mixture, logged: f64) {
+        let explained = self.variance * belief.mean.dot(&(gram * &belief.mean));
+        let fitted = explained - 2.0 * belief.mean.dot(&live.moment);
+        let used: f64 = gram.as_slice().iter().zip(belief.covariance.as_slice()).map(|(a, b)| a * b).sum();
         self.set_noise((live.count, live.free()), (live.squares + fitted).max(0.0), used, logged);
     }
 
@@ -573,7 +590,7 @@ impl Alone {
     fn new(scale: f64, gram: &Matrix, moment: &Vector) -> Result<Self> {
         let dimension = moment.len();
         let (factor, root) = dense::roots("the live precision", ridged(spare::copied(gram), scale))?;
-        let mean = dense::solve_from_factor(&factor, moment);
+        let mean = dense::solve_from_roots((&factor, &root), moment);
         let growth = dense::log_det_from_factor(&factor) + dimension as f64 * scale.ln();
         let log_evidence = 0.5 * (moment.dot(&mean) - growth);
         spare::keep([factor]);

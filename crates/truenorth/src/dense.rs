@@ -8,7 +8,7 @@ use crate::band;
 use crate::check;
 use crate::error::Result;
 use crate::kernel::{
-    self, AddProducts, Eliminate, FactoriseSmall, InvertSmall, Packed, SMALL, Small, Tall, Tridiagonalise,
+    self, AddProducts, Combine, Eliminate, FactoriseSmall, InvertSmall, Packed, SMALL, Small, SolveLower, Tall, Tridiagonalise,
 };
 use crate::spare;
 
@@ -24,10 +24,13 @@ const TOGETHER: usize = 64;
 
 /// Lower Cholesky factor C with CCᵀ = `matrix`, or the eigenvalue that stands in the way.
 pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
-    eliminated(what, spare::copied(matrix), &mut [])
+    let mut factor = eliminated(what, spare::copied(matrix), &mut [])?;
+    factor.fill_upper_triangle(0.0, 1);
+    Ok(factor)
 }
 
-/// Lower Cholesky factor C of a symmetric matrix, and `C⁻ᵀ`, upper triangular: the inverse is its square, `C⁻ᵀC⁻¹`.
+/// Lower Cholesky factor C of a symmetric matrix, with anything above its diagonal, and `C⁻ᵀ`, upper triangular: the inverse is its
+/// square, `C⁻ᵀC⁻¹`.
 pub(crate) fn roots(what: &'static str, matrix: Matrix) -> Result<(Matrix, Matrix)> {
     let mut root = identity(matrix.nrows());
     let factor = eliminated(what, matrix, &mut [Beside { rows: &mut root, upper: true }])?;
@@ -48,7 +51,7 @@ pub(crate) struct Beside<'a> {
     pub(crate) upper: bool,
 }
 
-/// Lower Cholesky factor C of a symmetric matrix; other rows B become `BC⁻ᵀ`.
+/// Lower Cholesky factor C of a symmetric matrix, with anything above its diagonal; other rows B become `BC⁻ᵀ`.
 pub(crate) fn eliminated(
     what: &'static str,
     mut matrix: Matrix,
@@ -56,7 +59,6 @@ pub(crate) fn eliminated(
 ) -> Result<Matrix> {
     let diagonal = matrix.diagonal();
     if factorise(&mut matrix, beside) {
-        matrix.fill_upper_triangle(0.0, 1);
         return Ok(matrix);
     }
     matrix.fill_lower_triangle_with_upper_triangle();
@@ -364,6 +366,22 @@ pub(crate) fn inverse_diagonal(factor: &Matrix) -> Vec<f64> {
 /// log det(CCᵀ) from the lower Cholesky factor C.
 pub(crate) fn log_det_from_factor(factor: &Matrix) -> f64 {
     2.0 * factor.diagonal().iter().map(|entry| entry.ln()).sum::<f64>()
+}
+
+/// The columns of a matrix from one on, times their weights; it may be known to be 0 below its diagonal.
+pub(crate) fn combined((matrix, upper): (&Matrix, bool), first: usize, weights: &[f64]) -> Vector {
+    let across = matrix.nrows();
+    let (columns, known) = (&matrix.as_slice()[first * across..], if upper { first } else { across });
+    let mut combined = Vector::zeros(across);
+    kernel::run(&mut Combine { columns, across, known, weights, to: combined.as_mut_slice() });
+    combined
+}
+
+/// (CCᵀ)⁻¹ `right` from the lower Cholesky factor C and `C⁻ᵀ`.
+pub(crate) fn solve_from_roots((factor, root): (&Matrix, &Matrix), right: &Vector) -> Vector {
+    let mut whitened = right.clone();
+    kernel::run(&mut SolveLower { factor: factor.as_slice(), right: whitened.as_mut_slice() });
+    combined((root, true), 0, whitened.as_slice())
 }
 
 /// (CCᵀ)⁻¹ `right` from the lower Cholesky factor C.

@@ -30,6 +30,7 @@ use crate::parted::Parted;
 use crate::precision::Precision;
 use crate::round::{Row, Toll};
 use crate::score::Scoreboard;
+use crate::spare;
 use crate::settings::{Explore, Method, Prior};
 use crate::statistic::RidgeStatistic;
 
@@ -594,7 +595,10 @@ impl Posterior {
         let found = belief.fit(given.logs(), data, rewards)?;
         let known =
             |believed: &Gaussian| Precision::from_belief(believed, belief.noise().powi(2)).map(Known::Whole);
-        Ok((known(&found.belief)?, found.alone.as_ref().map(known).transpose()?))
+        let both = (known(&found.belief)?, found.alone.as_ref().map(known).transpose()?);
+        found.keep();
+        spare::rest();
+        Ok(both)
     }
 
     /// All that is known so far, as logs; nothing where the logs are never doubted.

@@ -1,27 +1,26 @@
-//! Memory that is used again: a thread keeps that of a few matrices from one fit to the next, because fresh memory takes longer than
-//! many a product.
+//! Memory that is used again: fresh memory takes longer than many a product. Matrices of a fit that have served leave theirs to the
+//! next ones, and a thread keeps some of it until the next fit.
 
 use std::cell::RefCell;
 
 use crate::dense::Matrix;
 
-/// Numbers that a thread keeps room for, at most.
-const MOST: usize = 1 << 21;
+/// Numbers that a thread keeps room for from one fit to the next, at most: 1 MB.
+const MOST: usize = 1 << 17;
 
 thread_local! {
     static SPARE: RefCell<Vec<Vec<f64>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Room for so many numbers.
-fn room(numbers: usize) -> Vec<f64> {
+/// Memory of about so many numbers, if there is some.
+fn found(numbers: usize) -> Option<Vec<f64>> {
     let fits = |spare: &Vec<f64>| (numbers..=2 * numbers).contains(&spare.capacity());
-    let found = SPARE.with_borrow_mut(|spares| spares.iter().position(fits).map(|at| spares.swap_remove(at)));
-    found.unwrap_or_else(|| Vec::with_capacity(numbers))
+    SPARE.with_borrow_mut(|spares| spares.iter().position(fits).map(|at| spares.swap_remove(at)))
 }
 
 /// A matrix of zeros.
 pub(crate) fn zeros(rows: usize, columns: usize) -> Matrix {
-    let mut numbers = room(rows * columns);
+    let Some(mut numbers) = found(rows * columns) else { return Matrix::zeros(rows, columns) };
     numbers.clear();
     numbers.resize(rows * columns, 0.0);
     Matrix::from_vec(rows, columns, numbers)
@@ -29,25 +28,27 @@ pub(crate) fn zeros(rows: usize, columns: usize) -> Matrix {
 
 /// A copy.
 pub(crate) fn copied(matrix: &Matrix) -> Matrix {
-    let mut numbers = room(matrix.len());
+    let Some(mut numbers) = found(matrix.len()) else { return matrix.clone() };
     numbers.clear();
     numbers.extend_from_slice(matrix.as_slice());
     Matrix::from_vec(matrix.nrows(), matrix.ncols(), numbers)
 }
 
-/// Keeps the memory of matrices that have served.
+/// Leaves the memory of matrices that have served to the next ones of this fit.
 pub(crate) fn keep(matrices: impl IntoIterator<Item = Matrix>) {
     // A thread that ends keeps nothing.
     let _ = SPARE.try_with(|spares| {
-        let mut spares = spares.borrow_mut();
-        let mut kept: usize = spares.iter().map(Vec::capacity).sum();
-        for matrix in matrices {
-            let numbers: Vec<f64> = matrix.data.into();
-            kept += numbers.capacity();
-            if kept > MOST {
-                break;
-            }
-            spares.push(numbers);
-        }
+        spares.borrow_mut().extend(matrices.into_iter().map(|matrix| Vec::from(matrix.data)));
+    });
+}
+
+/// Gives back what is too much to be kept until the next fit.
+pub(crate) fn rest() {
+    SPARE.with_borrow_mut(|spares| {
+        let mut kept = 0;
+        spares.retain(|spare| {
+            kept += spare.capacity();
+            kept <= MOST
+        });
     });
 }

@@ -41,7 +41,7 @@ pub(crate) enum Gain {
 impl Gain {
     pub(crate) fn times(&self, drift: &Vector) -> Vector {
         match self {
-            Self::Whole(gain) => gain * drift,
+            Self::Whole(gain) => dense::combined((gain, false), 0, drift.as_slice()),
             Self::Less { e, z } => drift - e * z.tr_mul(drift),
         }
     }
@@ -64,15 +64,14 @@ impl Gain {
             }
             Self::Less { e, z } => {
                 // S - EX' - XE' with X = SZ - ½ EZ'SZ.
-                let product = dense::product_transposed((s, false), (&z.transpose(), false));
-                let x = &product - e * (dense::transposed_product(z, &product) * 0.5);
-                let [left, right] = [[e, &x], [&x, e]].map(|[first, second]| {
-                    let mut beside = first.clone().resize_horizontally(2 * first.ncols(), 0.0);
-                    beside.columns_mut(first.ncols(), first.ncols()).copy_from(second);
-                    beside
-                });
-                to.zip_apply(s, |to, entry| *to += factor * entry);
-                dense::add_symmetric(to, -factor, (&left, false), (&right, false));
+                let transposed = dense::transposed(z);
+                let mut x = dense::product_transposed((s, false), (&transposed, false));
+                let half = dense::product_transposed((&transposed, false), (&dense::transposed(&x), false));
+                x -= dense::product_transposed((e, false), (&half, false)) * 0.5;
+                to.as_mut_slice().iter_mut().zip(s.as_slice()).for_each(|(to, entry)| *to += factor * entry);
+                dense::add_symmetric(to, -factor, (e, false), (&x, false));
+                dense::add_symmetric(to, -factor, (&x, false), (e, false));
+                spare::keep([transposed, x]);
             }
         }
     }
@@ -84,8 +83,6 @@ type Parts = (Matrix, Matrix, (Information, Gain));
 /// See the module's head.
 #[derive(Debug)]
 pub(crate) struct DriftLikelihood {
-    /// Q.
-    pub(crate) information: Information,
     /// h.
     pub(crate) shift: Vector,
     /// θ_pool: the estimate if there were no drift.
@@ -99,32 +96,29 @@ pub(crate) struct DriftLikelihood {
 }
 
 impl DriftLikelihood {
-    /// From the logs' precision G and estimate, and live A and b of so many rows. O(d³).
+    /// From the logs' precision G and estimate, and live A and b of so many rows; Q beside it. O(d³).
     pub(crate) fn new(
         (logs, estimate): (Matrix, &Vector),
         (gram, moment): (&Matrix, &Vector),
         rows: f64,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Information)> {
         let mut precision = spare::copied(gram);
         precision += &logs;
         let (factor, root, (information, gain)) = match Self::of_few(&precision, gram, rows)? {
             Some(found) => found,
             None => Self::of_many(precision, logs, gram)?,
         };
-        let surprise = moment - gram * estimate;
-        let pooled = estimate + dense::solve_from_factor(&factor, &surprise);
+        let surprise = moment - dense::combined((gram, false), 0, estimate.as_slice());
+        let pooled = estimate + dense::solve_from_roots((&factor, &root), &surprise);
         let (shift, log_det) = (gain.transposed_times(&surprise), dense::log_det_from_factor(&factor));
         spare::keep([factor]);
-        Ok(Self { information, shift, pooled, root, log_det, gain })
+        Ok((Self { shift, pooled, root, log_det, gain }, information))
     }
 
     /// Leaves its memory to the next one.
     pub(crate) fn keep(self) {
-        let Self { information: Information::Whole(q) | Information::Square(q), root, gain, .. } = self;
-        spare::keep([q, root].into_iter().chain(match gain {
-            Gain::Whole(gain) => vec![gain],
-            Gain::Less { e, z } => vec![e, z],
-        }));
+        let Self { root, gain: Gain::Whole(gain) | Gain::Less { e: gain, .. }, .. } = self;
+        spare::keep([root, gain]);
     }
 
     /// C with A + G = CCᵀ, C⁻ᵀ, Q and R. (A+G)⁻¹G as C⁻ᵀ(GC⁻ᵀ)ᵀ, and Q as AR: nothing cancels.
@@ -175,7 +169,7 @@ impl DriftLikelihood {
         gram: &Matrix,
         moment: &Vector,
     ) -> f64 {
-        let fitted = gram * estimate;
+        let fitted = dense::combined((gram, false), 0, estimate.as_slice());
         let surprise = moment - &fitted;
         moment.dot(estimate) - 0.5 * estimate.dot(&fitted)
             + 0.5 * (self.root.tr_mul(&surprise).norm_squared() - self.log_det + log_det)
@@ -207,9 +201,9 @@ impl Dictionary {
     }
 
     /// `BᵀQB`. O(d²).
-    pub(crate) fn restrict(&self, q: &Matrix) -> Matrix {
+    pub(crate) fn restrict(&self, q: Matrix) -> Matrix {
         let last = self.common.len();
-        let border = self.project(&(q * &self.common));
+        let border = self.project(&dense::combined((&q, false), 0, self.common.as_slice()));
         let (mut restricted, square) = (spare::zeros(last + 1, last + 1), self.unit * self.unit);
         for (j, (mut to, from)) in restricted.column_iter_mut().zip(q.column_iter()).enumerate() {
             let to = to.as_mut_slice();
@@ -217,6 +211,7 @@ impl Dictionary {
             to[last] = border[j];
         }
         restricted.set_column(last, &border);
+        spare::keep([q]);
         restricted
     }
 

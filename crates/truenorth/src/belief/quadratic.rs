@@ -37,7 +37,7 @@ impl Likelihood for Whole {
         added.iter().enumerate().for_each(|(j, added)| precision[(j, j)] += added);
         let natural = &self.h + Vector::from_column_slice(natural);
         let (factor, root) = dense::roots("the precision of the drift", precision)?;
-        let mean = dense::solve_from_factor(&factor, &natural);
+        let mean = dense::solve_from_roots((&factor, &root), &natural);
         let log_weight = natural.dot(&mean) - dense::log_det_from_factor(&factor);
         spare::keep([factor]);
         if mean.len() <= FEW {
@@ -106,8 +106,8 @@ impl Covariance {
         match self {
             Self::Itself(covariance) => covariance.column(j).into_owned(),
             Self::Root(root) => {
-                let columns = root.columns_range(j..);
-                columns * columns.row(j).transpose()
+                let weights: Vec<f64> = root.row(j).iter().skip(j).copied().collect();
+                dense::combined((root, true), j, &weights)
             }
             Self::Left(deviations, w) => {
                 let mut column = -(w * w.row(j).transpose());
