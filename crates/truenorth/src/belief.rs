@@ -458,7 +458,9 @@ impl Belief {
             }
         }
         dense::mirror_up(&mut covariance);
-        covariance.ger(holds * void, &apart, &apart, 1.0);
+        if void > NOTHING {
+            covariance.ger(holds * void, &apart, &apart, 1.0);
+        }
         Mixture { mean: informed * holds + &alone.mean * void, covariance }
     }
 
@@ -589,7 +591,7 @@ struct Alone {
 impl Alone {
     fn new(scale: f64, gram: &Matrix, moment: &Vector) -> Result<Self> {
         let dimension = moment.len();
-        let (factor, root) = dense::roots("the live precision", ridged(spare::copied(gram), scale))?;
+        let (factor, root) = dense::roots("the live precision", ridged(spare::lower(gram), scale))?;
         let mean = dense::solve_from_roots((&factor, &root), moment);
         let growth = dense::log_det_from_factor(&factor) + dimension as f64 * scale.ln();
         let log_evidence = 0.5 * (moment.dot(&mean) - growth);

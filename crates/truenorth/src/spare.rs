@@ -34,6 +34,18 @@ pub(crate) fn copied(matrix: &Matrix) -> Matrix {
     Matrix::from_vec(matrix.nrows(), matrix.ncols(), numbers)
 }
 
+/// A copy of a symmetric matrix, with anything above its diagonal.
+pub(crate) fn lower(matrix: &Matrix) -> Matrix {
+    let (side, from) = (matrix.nrows(), matrix.as_slice());
+    let Some(mut numbers) = found(side * side) else { return matrix.clone() };
+    numbers.resize(side * side, 0.0);
+    for j in 0..side {
+        let below = j * side + j..(j + 1) * side;
+        numbers[below.clone()].copy_from_slice(&from[below]);
+    }
+    Matrix::from_vec(side, side, numbers)
+}
+
 /// Leaves the memory of matrices that have served to the next ones of this fit.
 pub(crate) fn keep(matrices: impl IntoIterator<Item = Matrix>) {
     // A thread that ends keeps nothing.

@@ -260,9 +260,14 @@ struct Component {
 }
 
 impl Component {
-    fn new(mean: f64, deviation: f64) -> Self {
-        let precision = deviation.powi(-2);
-        Self { precision, natural: mean * precision, norm: mean * mean * precision + 2.0 * deviation.ln() }
+    fn new(deviation: f64) -> Self {
+        Self { precision: deviation.powi(-2), natural: 0.0, norm: 2.0 * deviation.ln() }
+    }
+
+    /// The same about another mean than 0.
+    fn about(self, mean: f64) -> Self {
+        let Self { precision, norm, .. } = self;
+        Self { precision, natural: mean * precision, norm: mean * mean * precision + norm }
     }
 }
 
@@ -338,15 +343,16 @@ impl Change {
 impl<'a, L: Weighed> Models<'a, L> {
     pub(crate) fn new(likelihood: &'a L, anew: &[f64], past: Past) -> Self {
         let last = anew.len() - 1;
+        let (drawn, apart, common) = (ANEW.map(Component::new), Component::new(APART), Component::new(1.0));
         let states = |(column, &mean): (usize, &f64)| {
-            let state = |place: usize| match ANEW.get(place) {
-                _ if column == last => Component::new(mean, 1.0),
-                Some(&deviation) => Component::new(mean, deviation),
-                None => Component::new(0.0, APART),
+            let state = |place: usize| match drawn.get(place) {
+                _ if column == last => common.about(mean),
+                Some(drawn) => drawn.about(mean),
+                None => apart,
             };
             std::array::from_fn(state)
         };
-        let moved = MOVED.map(|deviation| Component::new(0.0, deviation));
+        let moved = MOVED.map(Component::new);
         let staying = (0..anew.len()).map(|k| ((k as f64 + 0.5) / (k as f64 + 1.0)).ln()).sum();
         Self { likelihood, past, staying, moved, changed: anew.iter().enumerate().map(states).collect() }
     }

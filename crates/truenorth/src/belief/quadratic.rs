@@ -33,7 +33,7 @@ impl Likelihood for Whole {
     type Covariance = Covariance;
 
     fn posterior(&self, added: &[f64], natural: &[f64]) -> Result<Posterior<Covariance>> {
-        let mut precision = spare::copied(&self.q);
+        let mut precision = spare::lower(&self.q);
         added.iter().enumerate().for_each(|(j, added)| precision[(j, j)] += added);
         let natural = &self.h + Vector::from_column_slice(natural);
         let (factor, root) = dense::roots("the precision of the drift", precision)?;
