@@ -341,15 +341,19 @@ impl Belief {
         if data.count > 0.0 && self.heaviest.is_none() && self.told.noise.is_none() {
             self.variance = self.evidence.variance;
         }
-        let factor = dense::cholesky("the offline precision", &self.precision(data.gram.clone()))?;
-        let estimate = dense::solve_from_factor(&factor, &(&data.moment / self.evidence.variance));
-        Ok(Logs {
+        let (factor, root) =
+            dense::roots("the offline precision", self.precision(spare::lower(&data.gram)))?;
+        let moment = &data.moment / self.evidence.variance;
+        let estimate = dense::solve_from_roots((&factor, &root), &moment);
+        let known = Logs {
             log_det: dense::log_det_from_factor(&factor),
-            variances: dense::inverse_diagonal(&factor),
+            variances: dense::diagonal_from_root(&root).as_slice().to_vec(),
             level: data.level(logs, &estimate.component_div(&self.units.vector())),
             spread: (data.squares / data.free().max(1.0)).sqrt(),
             estimate,
-        })
+        };
+        spare::keep([data.gram, factor, root]);
+        Ok(known)
     }
 
     /// G, from the Gram matrix of the logs without their level.
@@ -406,8 +410,7 @@ impl Belief {
             }
         };
         let alone = Alone::new(scale, &gram, &moment)?;
-        let evidence =
-            alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &gram, &moment);
+        let evidence = alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &moment);
         self.void = (1.0 + (1.0 - VOID) / VOID * (drifted.log_evidence - evidence).exp()).recip();
         let belief = self.mixture(&likelihood, &columns, &drifted.mixed, &alone);
         self.heaviest = Some(drifted.heaviest);

@@ -185,7 +185,7 @@ pub(crate) fn symmetric_product(left: (&Matrix, bool), right: (&Matrix, bool)) -
 /// The transpose.
 pub(crate) fn transposed(matrix: &Matrix) -> Matrix {
     let (rows, columns) = matrix.shape();
-    let mut transposed = spare::zeros(columns, rows);
+    let mut transposed = spare::any(columns, rows);
     let (to, from) = (transposed.as_mut_slice(), matrix.as_slice());
     for left in (0..columns).step_by(MIRRORED) {
         for top in (0..rows).step_by(MIRRORED) {
@@ -358,9 +358,14 @@ pub(crate) fn inverse_from_factor(factor: &Matrix) -> Matrix {
     symmetric_product((&root, true), (&root, true))
 }
 
-/// Diagonal of (CCᵀ)⁻¹ from the lower Cholesky factor C.
-pub(crate) fn inverse_diagonal(factor: &Matrix) -> Vec<f64> {
-    invert_lower(factor).column_iter().map(|column| column.norm_squared()).collect()
+/// Diagonal of UUᵀ, with U upper triangular.
+pub(crate) fn diagonal_from_root(root: &Matrix) -> Vector {
+    let mut diagonal = Vector::zeros(root.nrows());
+    for (j, column) in root.column_iter().enumerate() {
+        let there = diagonal.as_mut_slice()[..=j].iter_mut().zip(column.as_slice());
+        there.for_each(|(sum, entry)| *sum += entry * entry);
+    }
+    diagonal
 }
 
 /// log det(CCᵀ) from the lower Cholesky factor C.
@@ -377,10 +382,15 @@ pub(crate) fn combined((matrix, upper): (&Matrix, bool), first: usize, weights: 
     combined
 }
 
+/// Replaces a vector y by `C⁻¹y` of a lower triangular C.
+pub(crate) fn solve_lower(factor: &Matrix, right: &mut Vector) {
+    kernel::run(&mut SolveLower { factor: factor.as_slice(), right: right.as_mut_slice() });
+}
+
 /// (CCᵀ)⁻¹ `right` from the lower Cholesky factor C and `C⁻ᵀ`.
 pub(crate) fn solve_from_roots((factor, root): (&Matrix, &Matrix), right: &Vector) -> Vector {
     let mut whitened = right.clone();
-    kernel::run(&mut SolveLower { factor: factor.as_slice(), right: whitened.as_mut_slice() });
+    solve_lower(factor, &mut whitened);
     combined((root, true), 0, whitened.as_slice())
 }
 

@@ -96,7 +96,7 @@ impl Precision {
                 turned *= factor;
                 let mut factor = dense::eliminated("the covariance of the belief", turned, &mut [])?;
                 let mut whitened = Vector::from_iterator(side, belief.mean.iter().rev().copied());
-                factor.solve_lower_triangular_mut(&mut whitened);
+                dense::solve_lower(&factor, &mut whitened);
                 whitened.as_mut_slice().reverse();
                 factor.as_mut_slice().reverse();
                 let upper = Triangle::from_upper(&factor, 1.0);

@@ -26,6 +26,13 @@ pub(crate) fn zeros(rows: usize, columns: usize) -> Matrix {
     Matrix::from_vec(rows, columns, numbers)
 }
 
+/// A matrix of any numbers.
+pub(crate) fn any(rows: usize, columns: usize) -> Matrix {
+    let Some(mut numbers) = found(rows * columns) else { return Matrix::zeros(rows, columns) };
+    numbers.resize(rows * columns, 0.0);
+    Matrix::from_vec(rows, columns, numbers)
+}
+
 /// A copy.
 pub(crate) fn copied(matrix: &Matrix) -> Matrix {
     let Some(mut numbers) = found(matrix.len()) else { return matrix.clone() };
@@ -37,13 +44,12 @@ pub(crate) fn copied(matrix: &Matrix) -> Matrix {
 /// A copy of a symmetric matrix, with anything above its diagonal.
 pub(crate) fn lower(matrix: &Matrix) -> Matrix {
     let (side, from) = (matrix.nrows(), matrix.as_slice());
-    let Some(mut numbers) = found(side * side) else { return matrix.clone() };
-    numbers.resize(side * side, 0.0);
+    let mut lower = any(side, side);
     for j in 0..side {
         let below = j * side + j..(j + 1) * side;
-        numbers[below.clone()].copy_from_slice(&from[below]);
+        lower.as_mut_slice()[below.clone()].copy_from_slice(&from[below]);
     }
-    Matrix::from_vec(side, side, numbers)
+    lower
 }
 
 /// Leaves the memory of matrices that have served to the next ones of this fit.

@@ -83,6 +83,8 @@ type Parts = (Matrix, Matrix, (Information, Gain));
 /// See the module's head.
 #[derive(Debug)]
 pub(crate) struct DriftLikelihood {
+    /// b - Aθ_off.
+    surprise: Vector,
     /// h.
     pub(crate) shift: Vector,
     /// θ_pool: the estimate if there were no drift.
@@ -112,7 +114,7 @@ impl DriftLikelihood {
         let pooled = estimate + dense::solve_from_roots((&factor, &root), &surprise);
         let (shift, log_det) = (gain.transposed_times(&surprise), dense::log_det_from_factor(&factor));
         spare::keep([factor]);
-        Ok((Self { shift, pooled, root, log_det, gain }, information))
+        Ok((Self { surprise, shift, pooled, root, log_det, gain }, information))
     }
 
     /// Leaves its memory to the next one.
@@ -162,17 +164,11 @@ impl DriftLikelihood {
     }
 
     /// log ∫ p(live | θ) N(θ; θ_off, G⁻¹) dθ, without drift; `log_det` is that of G.
-    pub(crate) fn log_evidence(
-        &self,
-        log_det: f64,
-        estimate: &Vector,
-        gram: &Matrix,
-        moment: &Vector,
-    ) -> f64 {
-        let fitted = dense::combined((gram, false), 0, estimate.as_slice());
-        let surprise = moment - &fitted;
-        moment.dot(estimate) - 0.5 * estimate.dot(&fitted)
-            + 0.5 * (self.root.tr_mul(&surprise).norm_squared() - self.log_det + log_det)
+    pub(crate) fn log_evidence(&self, log_det: f64, estimate: &Vector, moment: &Vector) -> f64 {
+        let Self { surprise, pooled, .. } = self;
+        // bᵀθ_off - ½ θ_offᵀAθ_off, with A θ_off = b - surprise.
+        let expected = 0.5 * estimate.dot(&(moment + surprise));
+        expected + 0.5 * (surprise.dot(&(pooled - estimate)) - self.log_det + log_det)
     }
 }
 
@@ -204,7 +200,7 @@ impl Dictionary {
     pub(crate) fn restrict(&self, q: Matrix) -> Matrix {
         let last = self.common.len();
         let border = self.project(&dense::combined((&q, false), 0, self.common.as_slice()));
-        let (mut restricted, square) = (spare::zeros(last + 1, last + 1), self.unit * self.unit);
+        let (mut restricted, square) = (spare::any(last + 1, last + 1), self.unit * self.unit);
         for (j, (mut to, from)) in restricted.column_iter_mut().zip(q.column_iter()).enumerate() {
             let to = to.as_mut_slice();
             to.iter_mut().zip(from.as_slice()).for_each(|(to, from)| *to = from * square);
@@ -227,7 +223,7 @@ impl Dictionary {
     /// `BSBᵀ`. O(d²).
     pub(crate) fn spread(&self, s: Matrix) -> Matrix {
         let (last, square) = (self.common.len(), self.unit * self.unit);
-        let mut spread = spare::zeros(last, last);
+        let mut spread = spare::any(last, last);
         // What the common column shares with the others, and half of what is its own.
         let shared = s.view((0, last), (last, 1)) * self.unit + &self.common * (0.5 * s[(last, last)]);
         let (shared, common) = (shared.as_slice(), self.common.as_slice());

@@ -45,11 +45,7 @@ impl Likelihood for Whole {
             let variances = covariance.diagonal();
             return Ok(Posterior { mean, log_weight, variances, covariance: Covariance::Itself(covariance) });
         }
-        let mut variances = Vector::zeros(mean.len());
-        for (j, column) in root.column_iter().enumerate() {
-            let there = variances.as_mut_slice()[..=j].iter_mut().zip(column.as_slice());
-            there.for_each(|(variance, entry)| *variance += entry * entry);
-        }
+        let variances = dense::diagonal_from_root(&root);
         Ok(Posterior { mean, log_weight, variances, covariance: Covariance::Root(root) })
     }
 
