@@ -341,8 +341,7 @@ impl Belief {
         if data.count > 0.0 && self.heaviest.is_none() && self.told.noise.is_none() {
             self.variance = self.evidence.variance;
         }
-        let (factor, root) =
-            dense::roots("the offline precision", self.precision(spare::lower(&data.gram)))?;
+        let (factor, root) = dense::roots("the offline precision", self.precision(spare::lower(&data.gram)))?;
         let moment = &data.moment / self.evidence.variance;
         let estimate = dense::solve_from_roots((&factor, &root), &moment);
         let known = Logs {
@@ -390,7 +389,8 @@ impl Belief {
         gram *= self.variance.recip();
         let moment = &live.moment / self.variance;
         let precision = self.precision(Leveled::new(logged, &self.units, 0.0, 0.0).gram);
-        let (likelihood, information) = DriftLikelihood::new((precision, &logs.estimate), (&gram, &moment), live.count)?;
+        let (likelihood, information) =
+            DriftLikelihood::new((precision, &logs.estimate), (&gram, &moment), live.count)?;
         let unit = scale.sqrt();
         let columns = Dictionary::new(&logs.estimate, unit);
         // Drawn anew, a coefficient is N(0, scale): its drift has the mean -θ_off.

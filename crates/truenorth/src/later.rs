@@ -67,7 +67,11 @@ impl Later {
 
     /// All that is known.
     pub(crate) fn known(&self) -> Cow<'_, Known> {
-        if self.is_behind() { Cow::Owned(Saved::from(self.clone()).known) } else { Cow::Borrowed(&self.known) }
+        if self.is_behind() {
+            Cow::Owned(Saved::from(self.clone()).known)
+        } else {
+            Cow::Borrowed(&self.known)
+        }
     }
 
     /// Whether it learns nothing until the next fit.
@@ -146,5 +150,80 @@ impl Later {
         self.features.clear();
         self.rewards.clear();
         self.known.become_like(found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{Family, Policy};
+    use crate::posterior::Posterior;
+    use crate::round::Actions;
+    use crate::statistic::RidgeStatistic;
+
+    const MANY: usize = 100;
+
+    fn posterior(policy: &Policy) -> &Posterior {
+        let Family::Posterior(posterior) = &policy.family else { panic!("the default is one") };
+        posterior
+    }
+
+    fn rests(policy: &Policy) -> bool {
+        posterior(policy).alone.as_ref().is_some_and(Later::rests)
+    }
+
+    /// Numbers between -0.5 and 0.5 without a pattern.
+    fn row(seed: usize) -> Vec<f64> {
+        (0..MANY).map(|i| ((i * 7919 + seed * 104_729 + i * seed) % 10_007) as f64 / 10_007.0 - 0.5).collect()
+    }
+
+    fn policy(truth: impl Fn(&[f64]) -> f64) -> Policy {
+        let mut logs = RidgeStatistic::new(MANY).unwrap();
+        for seed in 0..1000 {
+            logs.observe(&row(seed), truth(&row(seed))).unwrap();
+        }
+        Policy::builder(MANY).noise(0.1).norm_bound(3.0).logs(logs).build().unwrap()
+    }
+
+    #[test]
+    fn live_data_that_nothing_asks_rests_and_a_fit_tells_it_all() {
+        let truth = |x: &[f64]| x[0] - x[1];
+        let mut policy = policy(truth);
+        let mut learned = 0;
+        for round in 0..200 {
+            let features: Vec<f64> = (0..3).flat_map(|k| row(2000 + 3 * round + k)).collect();
+            let actions = Actions::new(&features, MANY).unwrap();
+            let choice = policy.choose(actions).unwrap();
+            let live = posterior(&policy).alone.as_ref().unwrap().so_far().log_det_growth();
+            policy.learn(choice.rewarded(actions, truth(actions.row(choice.action).values()))).unwrap();
+            let after = posterior(&policy).alone.as_ref().unwrap().so_far().log_det_growth();
+            learned += usize::from(live.to_bits() != after.to_bits());
+        }
+        // Between fits it stands still; the last one, of 160 rewards, knew all of them.
+        assert!(rests(&policy) && learned == 0, "{learned}");
+        assert!(posterior(&policy).alone.as_ref().unwrap().so_far().log_det_growth() > 50.0);
+        let restored: Policy = serde_json::from_str(&serde_json::to_string(&policy).unwrap()).unwrap();
+        assert!(rests(&restored));
+    }
+
+    #[test]
+    fn an_action_that_may_be_neglected_wakes_live_data() {
+        // The same two actions in every round; logs and live rewards agree that the first is better.
+        let features: Vec<f64> =
+            (0..2 * MANY).map(|i| f64::from(u8::from(i == 0 || i == MANY + 1))).collect();
+        let truth = |x: &[f64]| x[0];
+        let mut policy = policy(truth);
+        let mut woken = None;
+        for round in 0..3000 {
+            let actions = Actions::new(&features, MANY).unwrap();
+            let rested = rests(&policy);
+            let choice = policy.choose(actions).unwrap();
+            if rested && !rests(&policy) && woken.is_none() {
+                woken = Some(round);
+            }
+            policy.learn(choice.rewarded(actions, truth(actions.row(choice.action).values()))).unwrap();
+        }
+        // ν = t/(d (1 + 1/‖x‖²)) is above 4 no earlier than in round 4d.
+        assert!(woken.is_some_and(|round| round >= 4 * MANY), "{woken:?}");
     }
 }

@@ -30,8 +30,8 @@ use crate::parted::Parted;
 use crate::precision::Precision;
 use crate::round::{Row, Toll};
 use crate::score::Scoreboard;
-use crate::spare;
 use crate::settings::{Explore, Method, Prior};
+use crate::spare;
 use crate::statistic::RidgeStatistic;
 
 /// Neglect from which on a recheck plays the favourite of live data.

@@ -70,3 +70,25 @@ pub(crate) fn rest() {
         });
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_used_again_and_little_of_it_is_kept() {
+        let place = |matrix: &Matrix| matrix.as_slice().as_ptr();
+        let first = copied(&Matrix::from_element(200, 200, 7.0));
+        let there = place(&first);
+        keep([first]);
+        let again = zeros(190, 200);
+        assert!(place(&again) == there && again.iter().all(|number| *number == 0.0));
+        assert!(place(&zeros(200, 200)) != there);
+        let half = lower(&Matrix::from_fn(3, 3, |i, j| (i + j) as f64));
+        assert_eq!((half[(1, 0)], half[(2, 1)], half[(2, 2)]), (1.0, 3.0, 4.0));
+        keep([again].into_iter().chain((0..9).map(|_| Matrix::zeros(200, 200))));
+        rest();
+        let kept: usize = SPARE.with_borrow(|spares| spares.iter().map(Vec::capacity).sum());
+        assert!((1..=MOST).contains(&kept), "{kept}");
+    }
+}

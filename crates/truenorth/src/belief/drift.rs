@@ -259,7 +259,7 @@ mod tests {
         let vector = |side: usize| Vector::from_fn(side, |i, _| 1.0 / (i + 1) as f64);
         assert!((dictionary.project(&vector(3)) - b.transpose() * vector(3)).amax() < 1e-14);
         assert!((dictionary.combine(&vector(4)) - &b * vector(4)).amax() < 1e-14);
-        assert!((dictionary.restrict(&symmetric(3)) - b.transpose() * symmetric(3) * &b).amax() < 1e-13);
+        assert!((dictionary.restrict(symmetric(3)) - b.transpose() * symmetric(3) * &b).amax() < 1e-13);
         assert!((dictionary.spread(symmetric(4)) - &b * symmetric(4) * b.transpose()).amax() < 1e-13);
     }
 
@@ -275,10 +275,10 @@ mod tests {
         let matrix = |value| Matrix::from_element(1, 1, value);
         let vector = |value| Vector::from_element(1, value);
         // Logs: 2 with precision 4; live: three observations that sum to 3, so that their mean is 1.
-        let found =
+        let (found, information) =
             DriftLikelihood::new((matrix(4.0), &vector(2.0)), (&matrix(3.0), &vector(3.0)), 3.0).unwrap();
         // Q = 3·4/7; the drift estimate Q⁻¹h is 1 - 2.
-        let Information::Whole(information) = &found.information else { panic!("there are many rows") };
+        let Information::Whole(information) = &information else { panic!("there are many rows") };
         assert!((information[0] - 12.0 / 7.0).abs() < 1e-15);
         assert!((found.shift[0] / information[0] + 1.0).abs() < 1e-15);
         assert!((found.pooled[0] - 11.0 / 7.0).abs() < 1e-15);
@@ -301,13 +301,14 @@ mod tests {
         let vector = |seed: f64| Vector::from_fn(side, |i, _| (i as f64 * seed).sin());
         let (estimate, moment) = (vector(0.7), &gram * vector(1.1));
         let found = |rows| DriftLikelihood::new((logs.clone(), &estimate), (&gram, &moment), rows).unwrap();
-        let (few, many) = (found(rows as f64), found(1e9));
-        let (Information::Square(root), Information::Whole(q)) = (&few.information, &many.information) else {
+        let ((few, Information::Square(root)), (many, Information::Whole(q))) =
+            (found(rows as f64), found(1e9))
+        else {
             panic!("one has few rows, the other many")
         };
         let close = |a: &Matrix, b: &Matrix| (a - b).amax() < 1e-9 * (1.0 + b.amax());
         assert_eq!(root.ncols(), rows);
-        assert!(close(&(root * root.transpose()), q));
+        assert!(close(&(&root * root.transpose()), &q));
         assert!((&few.shift - &many.shift).amax() < 1e-9 * many.shift.amax());
         let s = logs.clone().try_inverse().unwrap();
         assert!(close(&both_sides(&few.gain, &s), &both_sides(&many.gain, &s)));
@@ -315,7 +316,7 @@ mod tests {
         // The models weigh both alike.
         let columns = Dictionary::new(&estimate, 0.5);
         let h = columns.project(&few.shift);
-        let thin = Thin { root: columns.restrict_root(root), h: h.clone() };
+        let thin = Thin { root: columns.restrict_root(&root), h: h.clone() };
         let whole = Whole { q: columns.restrict(q), h };
         let precision: Vec<f64> = (0..=side).map(|j| if j == 3 { 0.01 } else { 11.0 }).collect();
         let natural: Vec<f64> = (0..=side).map(|j| if j == 3 { 0.5 } else { 0.0 }).collect();

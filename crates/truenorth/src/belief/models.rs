@@ -196,7 +196,8 @@ impl<L: Likelihood> Weighed for L {
     fn mixed(&self, models: Vec<(f64, Self::State)>) -> Self::Mixed {
         let nothing = Vector::zeros(models[0].1.mean.len());
         let mean = models.iter().fold(nothing, |sum, (weight, state)| sum + &state.mean * *weight);
-        let (mut terms, mut starts) = (Vec::<(f64, Rc<Vector>)>::new(), Vec::<(f64, Rc<L::Covariance>)>::new());
+        let (mut terms, mut starts) =
+            (Vec::<(f64, Rc<Vector>)>::new(), Vec::<(f64, Rc<L::Covariance>)>::new());
         for (weight, state) in models {
             for (factor, vector) in &state.changes {
                 match terms.iter_mut().find(|(_, known)| Rc::ptr_eq(known, vector)) {
@@ -711,6 +712,25 @@ mod tests {
                 assert!((moved.log_weight - log_weight).abs() < 1e-7, "{} {log_weight}", moved.log_weight);
                 assert!((moved.state.mean - mean).amax() < 1e-7);
             }
+        }
+    }
+
+    #[test]
+    fn a_model_reached_column_by_column_is_the_one_made_from_nothing() {
+        let columns = 2 * FEW;
+        for seed in 0..5 {
+            let (whole, anew) = problem(columns, seed);
+            let models = Models::new(&whole, &anew, PAST);
+            let moved = u8::try_from(seed).unwrap();
+            let start = models.start(Named { moved, states: vec![0; columns] }).unwrap();
+            let mut states = vec![0; columns];
+            (states[1], states[7]) = (3, 2);
+            let named = Named { moved, states };
+            let (reached, made) = (models.reached(&start, &named).unwrap(), models.start(named).unwrap());
+            assert_eq!((&reached.named, reached.mark), (&made.named, made.mark));
+            assert!((reached.log_weight - made.log_weight).abs() < 1e-7, "{seed}");
+            assert!((reached.state.mean - made.state.mean).amax() < 1e-7, "{seed}");
+            assert_eq!(reached.state.changes.len(), 2);
         }
     }
 

@@ -60,3 +60,37 @@ impl WithSimd for &mut SolveLower<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pulp::Arch;
+
+    use super::*;
+
+    #[test]
+    fn columns_are_combined_and_solved_as_by_hand() {
+        let number = |i: usize| ((i * 7919) % 1009) as f64 / 1009.0 - 0.5;
+        for side in [1, 3, 4, 9, 17] {
+            let upper: Vec<f64> =
+                (0..side * side).map(|i| if i % side <= i / side { number(i) + 1.0 } else { 0.0 }).collect();
+            let weights: Vec<f64> = (0..side).map(|i| number(i + 5)).collect();
+            for (first, known) in [(0, 0), (side / 2, side / 2), (0, side)] {
+                let mut to = vec![0.5; side];
+                let (columns, weights) = (&upper[first * side..], &weights[first..]);
+                Arch::new().dispatch(&mut Combine { columns, across: side, known, weights, to: &mut to });
+                for i in 0..side {
+                    let sum: f64 = (0..side - first).map(|k| columns[k * side + i] * weights[k]).sum();
+                    assert!((to[i] - 0.5 - sum).abs() < 1e-13, "{side} {first} {i}");
+                }
+            }
+            // The transpose is lower triangular.
+            let lower: Vec<f64> = (0..side * side).map(|i| upper[i % side * side + i / side]).collect();
+            let mut solved = weights.clone();
+            Arch::new().dispatch(&mut SolveLower { factor: &lower, right: &mut solved });
+            for i in 0..side {
+                let sum: f64 = (0..=i).map(|k| lower[k * side + i] * solved[k]).sum();
+                assert!((sum - weights[i]).abs() < 1e-9 * (1.0 + sum.abs()), "{side} {i}");
+            }
+        }
+    }
+}
