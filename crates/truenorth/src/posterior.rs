@@ -371,6 +371,10 @@ impl Posterior {
         if toll.priced {
             self.overdrawn = toll.forced;
         }
+        if toll.forced {
+            // What it decides, it learns.
+            self.alone.iter_mut().for_each(|alone| alone.set_rests(false));
+        }
     }
 
     /// The largest index of the belief, or what live data alone is asked for: a probe, a recheck, a round beyond the
