@@ -37,10 +37,13 @@ pub(crate) use self::units::{Units, first_unit};
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::round::{Actions, Row};
+use crate::spare;
 use crate::statistic::RidgeStatistic;
 
 /// Prior probability that the logs are void.
 const VOID: f64 = 0.05;
+/// A probability that is none.
+const NOTHING: f64 = 1e-40;
 /// Prior deviation of the live level from that of the logs, in deviations of the logged rewards.
 const LEVEL: f64 = 0.3;
 /// Live rewards that the logs' estimate of the noise is worth, at most.
@@ -121,6 +124,16 @@ pub(crate) struct Found {
     pub(crate) belief: Gaussian,
     /// Live data alone; nothing where there are no logs, as the belief is that.
     pub(crate) alone: Option<Gaussian>,
+}
+
+impl Found {
+    /// Leaves its memory to the next fit.
+    pub(crate) fn keep(self) {
+        let matrix = |found: Gaussian| match found.shape {
+            Shape::Covariance(matrix) | Shape::Root(matrix) => matrix,
+        };
+        spare::keep([self.belief].into_iter().chain(self.alone).map(matrix));
+    }
 }
 
 /// Features from which on a fit is dear, and very dear.
@@ -283,6 +296,13 @@ impl Belief {
         self.credit + self.void >= 1.0
     }
 
+    /// Whether live data alone is worth keeping up with so many rewards: where that is cheap, or where it is to decide a round before
+    /// the next fit, if each has its reward.
+    pub(crate) fn is_alone_worth(&self, rewards: u64) -> bool {
+        let rounds = self.due.saturating_sub(rewards) as f64;
+        self.dimension() < VERY_DEAR || self.credit + self.void * rounds >= 1.0
+    }
+
     /// Counts a round, which live data alone may have decided.
     pub(crate) fn count_probe(&mut self, probe: bool) {
         self.credit += self.void;
@@ -321,15 +341,18 @@ impl Belief {
         if data.count > 0.0 && self.heaviest.is_none() && self.told.noise.is_none() {
             self.variance = self.evidence.variance;
         }
-        let factor = dense::cholesky("the offline precision", &self.precision(data.gram.clone()))?;
-        let estimate = dense::solve_from_factor(&factor, &(&data.moment / self.evidence.variance));
-        Ok(Logs {
+        let (factor, root) = dense::roots("the offline precision", self.precision(spare::lower(&data.gram)))?;
+        let moment = &data.moment / self.evidence.variance;
+        let estimate = dense::solve_from_roots((&factor, &root), &moment);
+        let known = Logs {
             log_det: dense::log_det_from_factor(&factor),
-            variances: dense::inverse_diagonal(&factor),
+            variances: dense::diagonal_from_root(&root).as_slice().to_vec(),
             level: data.level(logs, &estimate.component_div(&self.units.vector())),
             spread: (data.squares / data.free().max(1.0)).sqrt(),
             estimate,
-        })
+        };
+        spare::keep([data.gram, factor, root]);
+        Ok(known)
     }
 
     /// G, from the Gram matrix of the logs without their level.
@@ -361,33 +384,39 @@ impl Belief {
         let scale = self.evidence.scale;
         let width = (LEVEL * logs.spread).powi(2);
         let ratio = if width > 0.0 { self.variance / width } else { 0.0 };
-        let live = Leveled::new(data, &self.units, logs.level, ratio);
-        let (gram, moment) = (&live.gram * self.variance.recip(), &live.moment / self.variance);
+        let mut live = Leveled::new(data, &self.units, logs.level, ratio);
+        let mut gram = std::mem::take(&mut live.gram);
+        gram *= self.variance.recip();
+        let moment = &live.moment / self.variance;
         let precision = self.precision(Leveled::new(logged, &self.units, 0.0, 0.0).gram);
-        let likelihood = DriftLikelihood::new((precision, &logs.estimate), (&gram, &moment), live.count)?;
+        let (likelihood, information) =
+            DriftLikelihood::new((precision, &logs.estimate), (&gram, &moment), live.count)?;
         let unit = scale.sqrt();
         let columns = Dictionary::new(&logs.estimate, unit);
         // Drawn anew, a coefficient is N(0, scale): its drift has the mean -θ_off.
         let anew: Vec<f64> = logs.estimate.iter().map(|value| -value / unit).chain([0.0]).collect();
         let (h, last) = (columns.project(&likelihood.shift), self.heaviest.as_ref());
-        let drifted = match &likelihood.information {
+        let drifted = match information {
             Information::Whole(q) => {
-                Models::new(&Whole { q: columns.restrict(q), h }, &anew, self.past()).average(last)?
+                let whole = Whole { q: columns.restrict(q), h };
+                let averaged = Models::new(&whole, &anew, self.past()).average(last)?;
+                spare::keep([whole.q]);
+                averaged
             }
             Information::Square(root) => {
-                Models::new(&Thin { root: columns.restrict_root(root), h }, &anew, self.past())
-                    .average(last)?
+                let thin = Thin { root: columns.restrict_root(&root), h };
+                spare::keep([root]);
+                Models::new(&thin, &anew, self.past()).average(last)?
             }
         };
         let alone = Alone::new(scale, &gram, &moment)?;
-        let evidence =
-            alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &gram, &moment);
+        let evidence = alone.log_evidence - likelihood.log_evidence(logs.log_det, &logs.estimate, &moment);
         self.void = (1.0 + (1.0 - VOID) / VOID * (drifted.log_evidence - evidence).exp()).recip();
         let belief = self.mixture(&likelihood, &columns, &drifted.mixed, &alone);
         self.heaviest = Some(drifted.heaviest);
         self.note(&belief, logs, &drifted.kept);
         if self.told.noise.is_none() {
-            self.follow_noise(&live, &belief, logged.weight());
+            self.follow_noise((&live, &gram), &belief, logged.weight());
         }
         let said = |j: usize| logged.squares(j) / self.evidence.variance + data.squares(j) / self.variance;
         self.news = News::new(&self.units, scale, said);
@@ -395,11 +424,14 @@ impl Belief {
         let (mut covariance, raw) = (belief.covariance, belief.mean.component_div(&units));
         let narrow = units.map(f64::recip);
         for (mut column, factor) in covariance.column_iter_mut().zip(&narrow) {
-            column.iter_mut().zip(&narrow).for_each(|(entry, narrow)| *entry *= narrow * factor);
+            let column = column.as_mut_slice().iter_mut();
+            column.zip(narrow.as_slice()).for_each(|(entry, narrow)| *entry *= narrow * factor);
         }
         let belief = Gaussian { mean: raw, shape: Shape::Covariance(covariance), growth: 0.0 };
         let alone = alone.raw(&units, 1.0);
         self.levels = [&belief, &alone].map(|believed| live.level(data, &believed.mean));
+        spare::keep([gram]);
+        likelihood.keep();
         Ok(Found { belief, alone: Some(alone) })
     }
 
@@ -417,16 +449,21 @@ impl Belief {
     ) -> Mixture {
         // θ_* = θ_pool + RΔ.
         let informed = &likelihood.pooled + likelihood.gain.times(&columns.combine(&drifted.mean));
-        let spread = columns.spread(&drifted.spread.matrix(drifted.mean.len()));
         let (void, holds) = (self.void, 1.0 - self.void);
         let apart = &informed - &alone.mean;
-        let mut covariance = Matrix::zeros(apart.len(), apart.len());
+        let mut covariance = spare::zeros(apart.len(), apart.len());
+        let spread = columns.spread(drifted.spread.matrix(drifted.mean.len()));
         likelihood.gain.add_both_sides(&spread, holds, &mut covariance);
+        spare::keep([spread]);
         for (root, share) in [(&likelihood.root, holds), (&alone.root, void)] {
-            dense::add_symmetric(&mut covariance, share, (root, true), (root, true));
+            if share > NOTHING {
+                dense::add_symmetric(&mut covariance, share, (root, true), (root, true));
+            }
         }
         dense::mirror_up(&mut covariance);
-        covariance.ger(holds * void, &apart, &apart, 1.0);
+        if void > NOTHING {
+            covariance.ger(holds * void, &apart, &apart, 1.0);
+        }
         Mixture { mean: informed * holds + &alone.mean * void, covariance }
     }
 
@@ -466,9 +503,10 @@ impl Belief {
     }
 
     /// σ² from the residuals, with the logs' estimate as a prior worth `NOISE_COUNT` rewards.
-    fn follow_noise(&mut self, live: &Leveled, belief: &Mixture, logged: f64) {
-        let fitted = belief.mean.dot(&(&live.gram * &belief.mean)) - 2.0 * belief.mean.dot(&live.moment);
-        let used = live.gram.component_mul(&belief.covariance).sum() / self.variance;
+    fn follow_noise(&mut self, (live, gram): (&Leveled, &Matrix), belief: &Mixture, logged: f64) {
+        let explained = self.variance * belief.mean.dot(&(gram * &belief.mean));
+        let fitted = explained - 2.0 * belief.mean.dot(&live.moment);
+        let used: f64 = gram.as_slice().iter().zip(belief.covariance.as_slice()).map(|(a, b)| a * b).sum();
         self.set_noise((live.count, live.free()), (live.squares + fitted).max(0.0), used, logged);
     }
 
@@ -556,10 +594,11 @@ struct Alone {
 impl Alone {
     fn new(scale: f64, gram: &Matrix, moment: &Vector) -> Result<Self> {
         let dimension = moment.len();
-        let (factor, root) = dense::roots("the live precision", ridged(gram.clone(), scale))?;
-        let mean = dense::solve_from_factor(&factor, moment);
+        let (factor, root) = dense::roots("the live precision", ridged(spare::lower(gram), scale))?;
+        let mean = dense::solve_from_roots((&factor, &root), moment);
         let growth = dense::log_det_from_factor(&factor) + dimension as f64 * scale.ln();
         let log_evidence = 0.5 * (moment.dot(&mean) - growth);
+        spare::keep([factor]);
         Ok(Self { mean, root, growth, log_evidence })
     }
 
@@ -567,8 +606,9 @@ impl Alone {
     fn raw(self, units: &Vector, wider: f64) -> Gaussian {
         let Self { mean, mut root, growth, .. } = self;
         let narrow = units.map(|unit| wider.sqrt() / unit);
-        for mut column in root.column_iter_mut() {
-            column.iter_mut().zip(&narrow).for_each(|(entry, narrow)| *entry *= narrow);
+        for (j, mut column) in root.column_iter_mut().enumerate() {
+            let above = column.as_mut_slice()[..=j].iter_mut().zip(narrow.as_slice());
+            above.for_each(|(entry, narrow)| *entry *= narrow);
         }
         Gaussian { mean: mean.component_div(units), shape: Shape::Root(root), growth }
     }

@@ -101,7 +101,7 @@ impl Policy {
     pub fn decide(&self, actions: Actions<'_>, room: &mut Room) -> Result<Choice> {
         let actions = if self.takes(actions) { actions } else { room.other.of(actions)? };
         self.check_width(actions)?;
-        if self.sees(actions)? {
+        if self.sees(actions, &mut room.board)? {
             // Now and then: in rounds 1, 2, 4, 8, ..., and where a column is new.
             let mut seen = self.clone();
             seen.see(actions)?;
@@ -176,25 +176,25 @@ impl Policy {
         if self.is_season_over() {
             self.renew()?;
         }
-        let Self { given, counts, before, family, unseen, .. } = self;
+        let Self { given, counts, before, family, unseen, board, .. } = self;
         if !unseen.is_empty() {
             family.meet(unseen, actions);
         }
         let turn = Turn::new(given, actions, counts, before);
         match family {
             Family::Confidence(policy) if turn.round > 1 => policy.start_epoch(given, turn.round),
-            Family::Posterior(policy) => policy.see(turn),
+            Family::Posterior(policy) => policy.see(turn, board),
             _ => Ok(()),
         }
     }
 
     /// Whether [`see`](Self::see) changes anything.
-    fn sees(&self, actions: Actions<'_>) -> Result<bool> {
+    fn sees(&self, actions: Actions<'_>, board: &mut Scoreboard) -> Result<bool> {
         let shows = |&column: &usize| (0..actions.count()).any(|k| actions.row(k).get(column) != 0.0);
         let turn = self.turn(actions);
         let sees = match &self.family {
             Family::Confidence(policy) => policy.starts_epoch(&self.given, turn.round)?,
-            Family::Posterior(policy) => policy.sees(turn),
+            Family::Posterior(policy) => policy.sees(turn, board),
             _ => false,
         };
         Ok(sees || self.is_season_over() || self.unseen.iter().any(shows))

@@ -8,8 +8,10 @@ use crate::band;
 use crate::check;
 use crate::error::Result;
 use crate::kernel::{
-    self, AddProducts, Eliminate, FactoriseSmall, InvertSmall, Packed, SMALL, Small, Tall, Tridiagonalise,
+    self, AddProducts, Combine, Eliminate, FactoriseSmall, InvertSmall, Packed, SMALL, Small, SolveLower,
+    Tall, Tridiagonalise,
 };
+use crate::spare;
 
 /// A dense matrix of the API.
 pub(crate) type Matrix = DMatrix<f64>;
@@ -23,10 +25,13 @@ const TOGETHER: usize = 64;
 
 /// Lower Cholesky factor C with CCᵀ = `matrix`, or the eigenvalue that stands in the way.
 pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
-    eliminated(what, matrix.clone(), &mut [])
+    let mut factor = eliminated(what, spare::copied(matrix), &mut [])?;
+    factor.fill_upper_triangle(0.0, 1);
+    Ok(factor)
 }
 
-/// Lower Cholesky factor C of a symmetric matrix, and `C⁻ᵀ`, upper triangular: the inverse is its square, `C⁻ᵀC⁻¹`.
+/// Lower Cholesky factor C of a symmetric matrix, with anything above its diagonal, and `C⁻ᵀ`, upper triangular: the inverse is its
+/// square, `C⁻ᵀC⁻¹`.
 pub(crate) fn roots(what: &'static str, matrix: Matrix) -> Result<(Matrix, Matrix)> {
     let mut root = identity(matrix.nrows());
     let factor = eliminated(what, matrix, &mut [Beside { rows: &mut root, upper: true }])?;
@@ -35,7 +40,7 @@ pub(crate) fn roots(what: &'static str, matrix: Matrix) -> Result<(Matrix, Matri
 
 /// Ones on the diagonal.
 pub(crate) fn identity(side: usize) -> Matrix {
-    let mut matrix = Matrix::zeros(side, side);
+    let mut matrix = spare::zeros(side, side);
     matrix.as_mut_slice().iter_mut().step_by(side + 1).for_each(|entry| *entry = 1.0);
     matrix
 }
@@ -47,7 +52,7 @@ pub(crate) struct Beside<'a> {
     pub(crate) upper: bool,
 }
 
-/// Lower Cholesky factor C of a symmetric matrix; other rows B become `BC⁻ᵀ`.
+/// Lower Cholesky factor C of a symmetric matrix, with anything above its diagonal; other rows B become `BC⁻ᵀ`.
 pub(crate) fn eliminated(
     what: &'static str,
     mut matrix: Matrix,
@@ -55,7 +60,6 @@ pub(crate) fn eliminated(
 ) -> Result<Matrix> {
     let diagonal = matrix.diagonal();
     if factorise(&mut matrix, beside) {
-        matrix.fill_upper_triangle(0.0, 1);
         return Ok(matrix);
     }
     matrix.fill_lower_triangle_with_upper_triangle();
@@ -148,7 +152,7 @@ pub(crate) fn product_transposed(left: (&Matrix, bool), right: (&Matrix, bool)) 
     if left.0.nrows().max(left.0.ncols()) <= SMALL {
         return left.0 * right.0.transpose();
     }
-    let mut product = Matrix::zeros(left.0.nrows(), right.0.nrows());
+    let mut product = spare::zeros(left.0.nrows(), right.0.nrows());
     add_product(&mut product, 1.0, left, right, false);
     product
 }
@@ -173,10 +177,27 @@ pub(crate) fn add_symmetric(to: &mut Matrix, factor: f64, left: (&Matrix, bool),
 
 /// `left rightᵀ`, which is known to be symmetric: half of it is computed.
 pub(crate) fn symmetric_product(left: (&Matrix, bool), right: (&Matrix, bool)) -> Matrix {
-    let mut product = Matrix::zeros(left.0.nrows(), right.0.nrows());
+    let mut product = spare::zeros(left.0.nrows(), right.0.nrows());
     add_symmetric(&mut product, 1.0, left, right);
     mirror_up(&mut product);
     product
+}
+
+/// The transpose.
+pub(crate) fn transposed(matrix: &Matrix) -> Matrix {
+    let (rows, columns) = matrix.shape();
+    let mut transposed = spare::any(columns, rows);
+    let (to, from) = (transposed.as_mut_slice(), matrix.as_slice());
+    for left in (0..columns).step_by(MIRRORED) {
+        for top in (0..rows).step_by(MIRRORED) {
+            for i in top..(top + MIRRORED).min(rows) {
+                for j in left..(left + MIRRORED).min(columns) {
+                    to[i * columns + j] = from[j * rows + i];
+                }
+            }
+        }
+    }
+    transposed
 }
 
 /// Rows and columns that are mirrored together.
@@ -338,14 +359,40 @@ pub(crate) fn inverse_from_factor(factor: &Matrix) -> Matrix {
     symmetric_product((&root, true), (&root, true))
 }
 
-/// Diagonal of (CCᵀ)⁻¹ from the lower Cholesky factor C.
-pub(crate) fn inverse_diagonal(factor: &Matrix) -> Vec<f64> {
-    invert_lower(factor).column_iter().map(|column| column.norm_squared()).collect()
+/// Diagonal of UUᵀ, with U upper triangular.
+pub(crate) fn diagonal_from_root(root: &Matrix) -> Vector {
+    let mut diagonal = Vector::zeros(root.nrows());
+    for (j, column) in root.column_iter().enumerate() {
+        let there = diagonal.as_mut_slice()[..=j].iter_mut().zip(column.as_slice());
+        there.for_each(|(sum, entry)| *sum += entry * entry);
+    }
+    diagonal
 }
 
 /// log det(CCᵀ) from the lower Cholesky factor C.
 pub(crate) fn log_det_from_factor(factor: &Matrix) -> f64 {
     2.0 * factor.diagonal().iter().map(|entry| entry.ln()).sum::<f64>()
+}
+
+/// The columns of a matrix from one on, times their weights; it may be known to be 0 below its diagonal.
+pub(crate) fn combined((matrix, upper): (&Matrix, bool), first: usize, weights: &[f64]) -> Vector {
+    let across = matrix.nrows();
+    let (columns, known) = (&matrix.as_slice()[first * across..], if upper { first } else { across });
+    let mut combined = Vector::zeros(across);
+    kernel::run(&mut Combine { columns, across, known, weights, to: combined.as_mut_slice() });
+    combined
+}
+
+/// Replaces a vector y by `C⁻¹y` of a lower triangular C.
+pub(crate) fn solve_lower(factor: &Matrix, right: &mut Vector) {
+    kernel::run(&mut SolveLower { factor: factor.as_slice(), right: right.as_mut_slice() });
+}
+
+/// (CCᵀ)⁻¹ `right` from the lower Cholesky factor C and `C⁻ᵀ`.
+pub(crate) fn solve_from_roots((factor, root): (&Matrix, &Matrix), right: &Vector) -> Vector {
+    let mut whitened = right.clone();
+    solve_lower(factor, &mut whitened);
+    combined((root, true), 0, whitened.as_slice())
 }
 
 /// (CCᵀ)⁻¹ `right` from the lower Cholesky factor C.
@@ -370,7 +417,7 @@ mod tests {
             let (mut root, mut rows) = (identity(side), a.clone());
             let beside = [(&mut root, true), (&mut rows, false)];
             let mut beside = beside.map(|(rows, upper)| Beside { rows, upper });
-            let factor = eliminated("a matrix", matrix.clone(), &mut beside).unwrap();
+            let factor = eliminated("a matrix", matrix.clone(), &mut beside).unwrap().lower_triangle();
             assert!(close(&(&factor * factor.transpose()), &matrix), "{side}");
             assert!(close(&(root.transpose() * &factor), &identity(side)), "{side}");
             assert!(close(&(&rows * factor.transpose()), &a), "{side}");

@@ -160,6 +160,7 @@ impl Policy {
             (Some(current), Some(alone)) => current.become_like(alone),
             (current, alone) => *current = alone.map(Later::from),
         }
+        policy.rest(&self.given, rewards);
         let rows: Vec<_> = since.iter().map(|learned| (learned.row(), learned.reward)).collect();
         policy.follow(&rows, self.given.level, &mut self.board);
         Ok(())

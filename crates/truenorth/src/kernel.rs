@@ -7,6 +7,7 @@
 #![expect(clippy::inline_always, reason = "only what is inlined uses the instructions that were found")]
 #![expect(clippy::needless_range_loop, reason = "rows and panels are indices of several arrays, unrolled")]
 
+mod columns;
 mod contend;
 mod eliminate;
 mod forms;
@@ -23,6 +24,7 @@ use std::sync::LazyLock;
 
 use pulp::{Arch, WithSimd};
 
+pub(crate) use columns::{Combine, SolveLower};
 pub(crate) use contend::{Contend, Marginals};
 pub(crate) use eliminate::{AddProducts, Eliminate, Packed, Tall};
 pub(crate) use forms::{Branches, Measured, Sampled, Scores};

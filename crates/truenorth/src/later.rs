@@ -1,5 +1,8 @@
 //! Live data alone, beside a belief that rests on logs as well. It is asked in one round of several, so rewards wait until then, and are
 //! learned together, in one pass over memory; every number is the one that it would have been.
+//!
+//! Of many features, and where nothing it might say would be acted on, it rests: it learns nothing until the next fit, which knows
+//! all rewards, and stands for the rewards before the last one.
 
 use std::borrow::Cow;
 
@@ -18,26 +21,41 @@ const WAITING: usize = 8;
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(into = "Known", from = "Known")
+    serde(into = "Saved", from = "Saved")
 )]
 pub(crate) struct Later {
     known: Known,
+    rests: bool,
     /// Features of the rewards that wait, one after the other.
     features: Vec<f64>,
     rewards: Vec<f64>,
     carried: Vec<Carried>,
 }
 
-impl From<Known> for Later {
-    fn from(known: Known) -> Self {
-        Self { known, features: Vec::new(), rewards: Vec::new(), carried: Vec::new() }
+/// The same without rewards that wait.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Saved {
+    known: Known,
+    rests: bool,
+}
+
+impl From<Saved> for Later {
+    fn from(Saved { known, rests }: Saved) -> Self {
+        Self { rests, ..Self::from(known) }
     }
 }
 
-impl From<Later> for Known {
+impl From<Later> for Saved {
     fn from(mut later: Later) -> Self {
         later.catch_up();
-        later.known
+        Self { known: later.known, rests: later.rests }
+    }
+}
+
+impl From<Known> for Later {
+    fn from(known: Known) -> Self {
+        Self { known, rests: false, features: Vec::new(), rewards: Vec::new(), carried: Vec::new() }
     }
 }
 
@@ -49,7 +67,23 @@ impl Later {
 
     /// All that is known.
     pub(crate) fn known(&self) -> Cow<'_, Known> {
-        if self.is_behind() { Cow::Owned(self.clone().into()) } else { Cow::Borrowed(&self.known) }
+        if self.is_behind() {
+            Cow::Owned(Saved::from(self.clone()).known)
+        } else {
+            Cow::Borrowed(&self.known)
+        }
+    }
+
+    /// Whether it learns nothing until the next fit.
+    #[inline]
+    pub(crate) fn rests(&self) -> bool {
+        self.rests
+    }
+
+    /// Has it rest, or learn from now on.
+    pub(crate) fn set_rests(&mut self, rests: bool) {
+        // Where rows touch a few features each, a reward costs little.
+        self.rests = rests && self.known.whole().is_some();
     }
 
     /// Whether rewards wait.
@@ -60,7 +94,7 @@ impl Later {
 
     /// Takes in the rewards that wait.
     pub(crate) fn catch_up(&mut self) {
-        let Self { known, features, rewards, carried } = self;
+        let Self { known, features, rewards, carried, .. } = self;
         if let Known::Whole(precision) = known
             && !rewards.is_empty()
         {
@@ -75,9 +109,12 @@ impl Later {
         rewards.clear();
     }
 
-    /// Learns a reward, now or later.
+    /// Learns a reward, now or later, unless it rests.
     #[inline]
     pub(crate) fn learn(&mut self, features: Row<'_>, reward: f64, board: &mut Scoreboard) {
+        if self.rests {
+            return;
+        }
         if features.values().len() < WORTH || matches!(self.known, Known::Parted(_)) {
             self.known.update(features, reward, board);
             return;
@@ -94,10 +131,12 @@ impl Later {
         }
     }
 
-    /// Learns several rewards now.
+    /// Learns several rewards now, unless it rests.
     pub(crate) fn learn_many(&mut self, rows: &[(Row<'_>, f64)], level: f64, board: &mut Scoreboard) {
-        self.catch_up();
-        self.known.update_many(rows, level, board);
+        if !self.rests {
+            self.catch_up();
+            self.known.update_many(rows, level, board);
+        }
     }
 
     /// What is known, to be changed, once nothing waits.
@@ -111,5 +150,80 @@ impl Later {
         self.features.clear();
         self.rewards.clear();
         self.known.become_like(found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{Family, Policy};
+    use crate::posterior::Posterior;
+    use crate::round::Actions;
+    use crate::statistic::RidgeStatistic;
+
+    const MANY: usize = 100;
+
+    fn posterior(policy: &Policy) -> &Posterior {
+        let Family::Posterior(posterior) = &policy.family else { panic!("the default is one") };
+        posterior
+    }
+
+    fn rests(policy: &Policy) -> bool {
+        posterior(policy).alone.as_ref().is_some_and(Later::rests)
+    }
+
+    /// Numbers between -0.5 and 0.5 without a pattern.
+    fn row(seed: usize) -> Vec<f64> {
+        (0..MANY).map(|i| ((i * 7919 + seed * 104_729 + i * seed) % 10_007) as f64 / 10_007.0 - 0.5).collect()
+    }
+
+    fn policy(truth: impl Fn(&[f64]) -> f64) -> Policy {
+        let mut logs = RidgeStatistic::new(MANY).unwrap();
+        for seed in 0..1000 {
+            logs.observe(&row(seed), truth(&row(seed))).unwrap();
+        }
+        Policy::builder(MANY).noise(0.1).norm_bound(3.0).logs(logs).build().unwrap()
+    }
+
+    #[test]
+    fn live_data_that_nothing_asks_rests_and_a_fit_tells_it_all() {
+        let truth = |x: &[f64]| x[0] - x[1];
+        let mut policy = policy(truth);
+        let mut learned = 0;
+        for round in 0..200 {
+            let features: Vec<f64> = (0..3).flat_map(|k| row(2000 + 3 * round + k)).collect();
+            let actions = Actions::new(&features, MANY).unwrap();
+            let choice = policy.choose(actions).unwrap();
+            let live = posterior(&policy).alone.as_ref().unwrap().so_far().log_det_growth();
+            policy.learn(choice.rewarded(actions, truth(actions.row(choice.action).values()))).unwrap();
+            let after = posterior(&policy).alone.as_ref().unwrap().so_far().log_det_growth();
+            learned += usize::from(live.to_bits() != after.to_bits());
+        }
+        // Between fits it stands still; the last one, of 160 rewards, knew all of them.
+        assert!(rests(&policy) && learned == 0, "{learned}");
+        assert!(posterior(&policy).alone.as_ref().unwrap().so_far().log_det_growth() > 50.0);
+        let restored: Policy = serde_json::from_str(&serde_json::to_string(&policy).unwrap()).unwrap();
+        assert!(rests(&restored));
+    }
+
+    #[test]
+    fn an_action_that_may_be_neglected_wakes_live_data() {
+        // The same two actions in every round; logs and live rewards agree that the first is better.
+        let features: Vec<f64> =
+            (0..2 * MANY).map(|i| f64::from(u8::from(i == 0 || i == MANY + 1))).collect();
+        let truth = |x: &[f64]| x[0];
+        let mut policy = policy(truth);
+        let mut woken = None;
+        for round in 0..3000 {
+            let actions = Actions::new(&features, MANY).unwrap();
+            let rested = rests(&policy);
+            let choice = policy.choose(actions).unwrap();
+            if rested && !rests(&policy) && woken.is_none() {
+                woken = Some(round);
+            }
+            policy.learn(choice.rewarded(actions, truth(actions.row(choice.action).values()))).unwrap();
+        }
+        // ν = t/(d (1 + 1/‖x‖²)) is above 4 no earlier than in round 4d.
+        assert!(woken.is_some_and(|round| round >= 4 * MANY), "{woken:?}");
     }
 }

@@ -74,6 +74,7 @@ mod score;
 mod settings;
 #[cfg(feature = "serde")]
 mod snapshot;
+mod spare;
 mod statistic;
 mod triangle;
 

@@ -4,6 +4,7 @@ use crate::check;
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::statistic::RidgeStatistic;
+use crate::triangle::Triangle;
 
 /// Ridge regression of the logs: `G_off = λI + Σ z zᵀ` and `θ̂_off = G_off⁻¹ Σ z y`.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +15,7 @@ pub struct Offline {
     ridge: Vector,
     precision: Matrix,
     /// Lower Cholesky factor of the precision.
-    factor: Matrix,
+    factor: Triangle,
     estimate: Vector,
     /// log det(G_off / λ).
     log_det: f64,
@@ -45,13 +46,14 @@ impl Offline {
                 .zip(&ridge)
                 .map(|(root, ridge)| (root / ridge.sqrt()).ln())
                 .sum::<f64>();
+        let factor = Triangle::from_matrix(&factor);
         Ok(Self { lambda, ridge, precision, factor, estimate, log_det })
     }
 
     /// What a sparse policy has instead: no features.
     pub(crate) fn none(lambda: f64) -> Self {
         let (ridge, estimate) = (Vector::zeros(0), Vector::zeros(0));
-        let (precision, factor) = (Matrix::zeros(0, 0), Matrix::zeros(0, 0));
+        let (precision, factor) = (Matrix::zeros(0, 0), Triangle::zeros(0));
         Self { lambda, ridge, precision, factor, estimate, log_det: 0.0 }
     }
 
@@ -96,12 +98,12 @@ impl Offline {
 
     /// G_off⁻¹.
     pub(crate) fn covariance(&self) -> Matrix {
-        dense::inverse_from_factor(&self.factor)
+        dense::inverse_from_factor(&self.factor.to_triangular())
     }
 
     /// A root N of `G_off⁻¹`: ‖N w‖ is the norm of w in `G_off⁻¹`.
     pub(crate) fn covariance_root(&self) -> Matrix {
-        dense::invert_lower(&self.factor)
+        dense::invert_lower(&self.factor.to_triangular())
     }
 }
 

@@ -31,6 +31,7 @@ use crate::precision::Precision;
 use crate::round::{Row, Toll};
 use crate::score::Scoreboard;
 use crate::settings::{Explore, Method, Prior};
+use crate::spare;
 use crate::statistic::RidgeStatistic;
 
 /// Neglect from which on a recheck plays the favourite of live data.
@@ -237,10 +238,13 @@ impl Posterior {
 
     /// Takes note of what a round offers, before it is decided: units of columns, a fit that is due.
     #[inline]
-    pub(crate) fn see(&mut self, turn: Turn<'_>) -> Result<()> {
+    pub(crate) fn see(&mut self, turn: Turn<'_>, board: &mut Scoreboard) -> Result<()> {
         let Turn { given, actions, round, rewards, .. } = turn;
         let look = |belief: &mut Belief| belief.is_due((round, rewards), actions, given.logs());
         self.catch_up(given, (round, turn.dice));
+        if self.wakes(turn, board) {
+            self.alone.iter_mut().for_each(|alone| alone.set_rests(false));
+        }
         if !(self.belief.as_mut().is_some_and(look) || self.has_faded(turn)) {
             return Ok(());
         }
@@ -254,13 +258,36 @@ impl Posterior {
     }
 
     /// Whether [`see`](Self::see) changes anything.
-    pub(crate) fn sees(&self, turn: Turn<'_>) -> bool {
+    pub(crate) fn sees(&self, turn: Turn<'_>, board: &mut Scoreboard) -> bool {
         let asked = turn.given.settings.fits_beside && self.waiting.is_some();
         let due = |belief: &Belief| {
             belief.is_looking(turn.round, turn.actions) || belief.is_due_after(turn.rewards) && !asked
         };
         let behind = self.is_behind(turn.given, (turn.round, turn.dice));
-        behind || self.belief.as_ref().is_some_and(due) || self.has_faded(turn) && !asked
+        behind
+            || self.wakes(turn, board)
+            || self.belief.as_ref().is_some_and(due)
+            || self.has_faded(turn) && !asked
+    }
+
+    /// Whether live data alone rests, and is to learn from now on, because it may decide this round: as a probe, beyond the budget, or
+    /// in a recheck. With less data than there is an action is more neglected, so that a recheck of none would be none with all of it.
+    #[inline]
+    fn wakes(&self, turn: Turn<'_>, board: &mut Scoreboard) -> bool {
+        let Some(alone) = self.alone.as_ref().filter(|alone| alone.rests()) else { return false };
+        let probe = self.belief.as_ref().is_some_and(Belief::is_probe);
+        let recheck = is_recheck(turn.round);
+        probe || self.overdrawn || recheck && Self::may_be_neglected(turn, alone.so_far(), board)
+    }
+
+    /// Whether live data, of which there may be more by now, has an action neglected.
+    fn may_be_neglected(turn: Turn<'_>, live: &Known, board: &mut Scoreboard) -> bool {
+        let neglect = Neglect { rounds: turn.rounds_per_feature(), norm: 1.0, scale: 1.0 };
+        let Some(live) = live.whole().filter(|_| neglect.rounds > NEGLECTED) else { return false };
+        board.all_candidates(turn.actions.count());
+        let radius = Radius { norm: neglect.norm, ..Radius::default() };
+        board.score(turn.actions, (false, false), Some((live, radius)), None, Branch::Online);
+        board.radii().iter().any(|radius| neglect.of(*radius) > NEGLECTED)
     }
 
     /// Whether a round asks for live data alone, which has not learned all rewards yet; the round is counted in its season and in all.
@@ -283,7 +310,8 @@ impl Posterior {
     /// What a round that takes the largest index asks for live data alone.
     fn asks(&self, round: u64, dice: &mut Dice) -> Asks {
         let probe = self.alone.is_some() && self.belief.as_ref().is_some_and(Belief::is_probe);
-        let recheck = self.alone.is_some() && (probe || is_recheck(round));
+        // One that rests has been asked whether an action is neglected.
+        let recheck = probe || self.alone.as_ref().is_some_and(|alone| !alone.rests()) && is_recheck(round);
         let weight = if self.overdrawn { 1 } else { PRICED };
         Asks { probe, recheck, weight, priced: dice.random_range(0..weight) == 0 }
     }
@@ -342,6 +370,10 @@ impl Posterior {
         }
         if toll.priced {
             self.overdrawn = toll.forced;
+        }
+        if toll.forced {
+            // What it decides, it learns.
+            self.alone.iter_mut().for_each(|alone| alone.set_rests(false));
         }
     }
 
@@ -513,7 +545,17 @@ impl Posterior {
         let Some(belief) = &mut self.belief else { return Ok(()) };
         let (known, alone) = Self::fitted(belief, given, &self.data, rewards)?;
         (self.known, self.alone) = (known, alone.map(Later::from));
+        self.rest(given, rewards);
         Ok(())
+    }
+
+    /// Has live data alone rest until the next fit, where nothing it might say would be acted on.
+    pub(crate) fn rest(&mut self, given: &Given, rewards: u64) {
+        // Draws ask for it in every round.
+        let rarely = matches!(given.settings.method, Method::Posterior { explore: Explore::Ucb, .. });
+        let worth = self.belief.as_ref().is_none_or(|belief| belief.is_alone_worth(rewards));
+        let rests = rarely && !worth && !self.overdrawn;
+        self.alone.iter_mut().for_each(|alone| alone.set_rests(rests));
     }
 
     /// Asks for a fit to run elsewhere, unless one does.
@@ -557,7 +599,10 @@ impl Posterior {
         let found = belief.fit(given.logs(), data, rewards)?;
         let known =
             |believed: &Gaussian| Precision::from_belief(believed, belief.noise().powi(2)).map(Known::Whole);
-        Ok((known(&found.belief)?, found.alone.as_ref().map(known).transpose()?))
+        let both = (known(&found.belief)?, found.alone.as_ref().map(known).transpose()?);
+        found.keep();
+        spare::rest();
+        Ok(both)
     }
 
     /// All that is known so far, as logs; nothing where the logs are never doubted.

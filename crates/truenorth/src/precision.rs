@@ -24,6 +24,7 @@ use crate::belief::{Gaussian, Shape};
 use crate::dense::{self, Matrix, Vector};
 use crate::error::Result;
 use crate::kernel::{self, Absorb, AbsorbMany, Carried};
+use crate::spare;
 use crate::statistic::RidgeStatistic;
 use crate::triangle::Triangle;
 
@@ -90,15 +91,17 @@ impl Precision {
             // L is lower triangular with LᵀL = V⁻¹; the Cholesky factor of V⁻¹ turned by 180° is Lᵀ, turned.
             Shape::Covariance(covariance) => {
                 let (side, factor) = (covariance.nrows(), variance.recip());
-                let mut turned = Matrix::zeros(side, side);
-                let entries = turned.as_mut_slice().iter_mut().zip(covariance.as_slice().iter().rev());
-                entries.for_each(|(to, entry)| *to = entry * factor);
-                let factor = dense::eliminated("the covariance of the belief", turned, &mut [])?;
+                let mut turned = spare::copied(covariance);
+                turned.as_mut_slice().reverse();
+                turned *= factor;
+                let mut factor = dense::eliminated("the covariance of the belief", turned, &mut [])?;
                 let mut whitened = Vector::from_iterator(side, belief.mean.iter().rev().copied());
-                factor.solve_lower_triangular_mut(&mut whitened);
-                let (last, whitened) =
-                    (side - 1, Vector::from_iterator(side, whitened.iter().rev().copied()));
-                (Triangle::from_fn(side, |i, j| factor[(last - j, last - i)]), whitened)
+                dense::solve_lower(&factor, &mut whitened);
+                whitened.as_mut_slice().reverse();
+                factor.as_mut_slice().reverse();
+                let upper = Triangle::from_upper(&factor, 1.0);
+                spare::keep([factor]);
+                (upper, whitened)
             }
         };
         let fresh = Self::new(factor, whitened.as_slice().to_vec());

@@ -169,6 +169,11 @@ impl Scoreboard {
         &self.online
     }
 
+    /// Radii of the candidates that were scored last by an online branch.
+    pub(crate) fn radii(&self) -> &[f64] {
+        &self.online.statistical[..self.candidates.len()]
+    }
+
     /// Scores that come from elsewhere: the intervals of each candidate by both branches.
     pub(crate) fn set<E>(
         &mut self,

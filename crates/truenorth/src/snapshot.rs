@@ -11,7 +11,7 @@ use crate::round::Counts;
 use crate::settings::Settings;
 
 const MAGIC: Magic = *b"truenorth";
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 /// What a policy was made from, and what it has learned; all else follows.
 #[derive(Serialize, Deserialize)]

@@ -530,6 +530,11 @@ impl RidgeStatistic {
         self.gram.settled().to_symmetric()
     }
 
+    /// A without what is below the diagonal.
+    pub(crate) fn gram_above(&self) -> Matrix {
+        self.gram.settled().to_upper()
+    }
+
     /// Σ z_i², a diagonal entry of A.
     pub(crate) fn squares(&self, i: usize) -> f64 {
         self.gram.square(i)

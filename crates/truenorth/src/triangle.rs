@@ -12,6 +12,7 @@
 use nalgebra::DMatrix;
 
 use crate::dense::mirror;
+use crate::spare;
 
 /// Rows and columns of a block.
 pub(crate) const SIDE: usize = 8;
@@ -145,7 +146,14 @@ impl Triangle {
 
     /// The square matrix with the mirror image above the diagonal.
     pub(crate) fn to_symmetric(&self) -> DMatrix<f64> {
-        let mut matrix = DMatrix::zeros(self.dimension, self.dimension);
+        let mut matrix = self.to_upper();
+        mirror(&mut matrix);
+        matrix
+    }
+
+    /// The mirror image, with zeros below the diagonal.
+    pub(crate) fn to_upper(&self) -> DMatrix<f64> {
+        let mut matrix = spare::zeros(self.dimension, self.dimension);
         // A row is the column above the diagonal.
         for i in 0..self.dimension {
             let blocks = &self.blocks[Self::place(i, 0)..];
@@ -154,7 +162,6 @@ impl Triangle {
                 to.copy_from_slice(&rows[i % SIDE][..to.len()]);
             }
         }
-        mirror(&mut matrix);
         matrix
     }
 

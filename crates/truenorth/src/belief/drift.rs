@@ -14,6 +14,7 @@
 use super::span;
 use crate::dense::{self, Beside, Matrix, Vector};
 use crate::error::Result;
+use crate::spare;
 
 /// Columns from which on it matters whether there are fewer rows.
 const MANY: usize = 64;
@@ -40,7 +41,7 @@ pub(crate) enum Gain {
 impl Gain {
     pub(crate) fn times(&self, drift: &Vector) -> Vector {
         match self {
-            Self::Whole(gain) => gain * drift,
+            Self::Whole(gain) => dense::combined((gain, false), 0, drift.as_slice()),
             Self::Less { e, z } => drift - e * z.tr_mul(drift),
         }
     }
@@ -59,18 +60,18 @@ impl Gain {
             Self::Whole(gain) => {
                 let product = dense::product_transposed((gain, false), (s, false));
                 dense::add_symmetric(to, factor, (&product, false), (gain, false));
+                spare::keep([product]);
             }
             Self::Less { e, z } => {
                 // S - EX' - XE' with X = SZ - ½ EZ'SZ.
-                let product = dense::product_transposed((s, false), (&z.transpose(), false));
-                let x = &product - e * (dense::transposed_product(z, &product) * 0.5);
-                let [left, right] = [[e, &x], [&x, e]].map(|[first, second]| {
-                    let mut beside = first.clone().resize_horizontally(2 * first.ncols(), 0.0);
-                    beside.columns_mut(first.ncols(), first.ncols()).copy_from(second);
-                    beside
-                });
-                to.zip_apply(s, |to, entry| *to += factor * entry);
-                dense::add_symmetric(to, -factor, (&left, false), (&right, false));
+                let transposed = dense::transposed(z);
+                let mut x = dense::product_transposed((s, false), (&transposed, false));
+                let half = dense::product_transposed((&transposed, false), (&dense::transposed(&x), false));
+                x -= dense::product_transposed((e, false), (&half, false)) * 0.5;
+                to.as_mut_slice().iter_mut().zip(s.as_slice()).for_each(|(to, entry)| *to += factor * entry);
+                dense::add_symmetric(to, -factor, (e, false), (&x, false));
+                dense::add_symmetric(to, -factor, (&x, false), (e, false));
+                spare::keep([transposed, x]);
             }
         }
     }
@@ -82,8 +83,8 @@ type Parts = (Matrix, Matrix, (Information, Gain));
 /// See the module's head.
 #[derive(Debug)]
 pub(crate) struct DriftLikelihood {
-    /// Q.
-    pub(crate) information: Information,
+    /// b - Aθ_off.
+    surprise: Vector,
     /// h.
     pub(crate) shift: Vector,
     /// θ_pool: the estimate if there were no drift.
@@ -97,36 +98,42 @@ pub(crate) struct DriftLikelihood {
 }
 
 impl DriftLikelihood {
-    /// From the logs' precision G and estimate, and live A and b of so many rows. O(d³).
+    /// From the logs' precision G and estimate, and live A and b of so many rows; Q beside it. O(d³).
     pub(crate) fn new(
         (logs, estimate): (Matrix, &Vector),
         (gram, moment): (&Matrix, &Vector),
         rows: f64,
-    ) -> Result<Self> {
-        let precision = gram + &logs;
+    ) -> Result<(Self, Information)> {
+        let mut precision = spare::copied(gram);
+        precision += &logs;
         let (factor, root, (information, gain)) = match Self::of_few(&precision, gram, rows)? {
             Some(found) => found,
             None => Self::of_many(precision, logs, gram)?,
         };
-        let surprise = moment - gram * estimate;
-        Ok(Self {
-            information,
-            shift: gain.transposed_times(&surprise),
-            pooled: estimate + dense::solve_from_factor(&factor, &surprise),
-            root,
-            log_det: dense::log_det_from_factor(&factor),
-            gain,
-        })
+        let surprise = moment - dense::combined((gram, false), 0, estimate.as_slice());
+        let pooled = estimate + dense::solve_from_roots((&factor, &root), &surprise);
+        let (shift, log_det) = (gain.transposed_times(&surprise), dense::log_det_from_factor(&factor));
+        spare::keep([factor]);
+        Ok((Self { surprise, shift, pooled, root, log_det, gain }, information))
     }
 
-    /// C with A + G = CCᵀ, C⁻ᵀ, Q and R. A(A+G)⁻¹G as (AC⁻ᵀ)(GC⁻ᵀ)ᵀ: nothing cancels.
+    /// Leaves its memory to the next one.
+    pub(crate) fn keep(self) {
+        let Self { root, gain: Gain::Whole(gain) | Gain::Less { e: gain, .. }, .. } = self;
+        spare::keep([root, gain]);
+    }
+
+    /// C with A + G = CCᵀ, C⁻ᵀ, Q and R. (A+G)⁻¹G as C⁻ᵀ(GC⁻ᵀ)ᵀ, and Q as AR: nothing cancels.
     fn of_many(precision: Matrix, mut logged: Matrix, gram: &Matrix) -> Result<Parts> {
-        let (mut root, mut live) = (dense::identity(gram.nrows()), gram.clone());
-        let all = [(&mut root, true), (&mut live, false), (&mut logged, false)];
-        let mut beside = all.map(|(rows, upper)| Beside { rows, upper });
+        let mut root = dense::identity(gram.nrows());
+        let mut beside =
+            [(&mut root, true), (&mut logged, false)].map(|(rows, upper)| Beside { rows, upper });
         let factor = dense::eliminated("the pooled precision", precision, &mut beside)?;
-        let gain = dense::product_transposed((&root, true), (&logged, false));
-        let q = dense::symmetric_product((&live, false), (&logged, false));
+        // Rᵀ beside R: what is at hand is its transpose.
+        let transposed = dense::product_transposed((&logged, false), (&root, true));
+        let q = dense::symmetric_product((gram, false), (&transposed, false));
+        let gain = dense::transposed(&transposed);
+        spare::keep([transposed, logged]);
         Ok((factor, root, (Information::Whole(q), Gain::Whole(gain))))
     }
 
@@ -143,7 +150,7 @@ impl DriftLikelihood {
         let (mut root, mut whitened) = (dense::identity(side), z.transpose());
         let all = [(&mut root, true), (&mut whitened, false)];
         let mut beside = all.map(|(rows, upper)| Beside { rows, upper });
-        let factor = dense::eliminated("the pooled precision", precision.clone(), &mut beside)?;
+        let factor = dense::eliminated("the pooled precision", spare::copied(precision), &mut beside)?;
         let e = dense::product_transposed((&root, true), (&whitened, false));
         // What the logs leave of each row; where they leave next to nothing, the other way keeps the digits.
         let square = dense::symmetric_product((&whitened, false), (&whitened, false));
@@ -157,17 +164,11 @@ impl DriftLikelihood {
     }
 
     /// log ∫ p(live | θ) N(θ; θ_off, G⁻¹) dθ, without drift; `log_det` is that of G.
-    pub(crate) fn log_evidence(
-        &self,
-        log_det: f64,
-        estimate: &Vector,
-        gram: &Matrix,
-        moment: &Vector,
-    ) -> f64 {
-        let fitted = gram * estimate;
-        let surprise = moment - &fitted;
-        moment.dot(estimate) - 0.5 * estimate.dot(&fitted)
-            + 0.5 * (self.root.tr_mul(&surprise).norm_squared() - self.log_det + log_det)
+    pub(crate) fn log_evidence(&self, log_det: f64, estimate: &Vector, moment: &Vector) -> f64 {
+        let Self { surprise, pooled, .. } = self;
+        // bᵀθ_off - ½ θ_offᵀAθ_off, with A θ_off = b - surprise.
+        let expected = 0.5 * estimate.dot(&(moment + surprise));
+        expected + 0.5 * (surprise.dot(&(pooled - estimate)) - self.log_det + log_det)
     }
 }
 
@@ -196,16 +197,17 @@ impl Dictionary {
     }
 
     /// `BᵀQB`. O(d²).
-    pub(crate) fn restrict(&self, q: &Matrix) -> Matrix {
+    pub(crate) fn restrict(&self, q: Matrix) -> Matrix {
         let last = self.common.len();
-        let border = self.project(&(q * &self.common));
-        let (mut restricted, square) = (Matrix::zeros(last + 1, last + 1), self.unit * self.unit);
+        let border = self.project(&dense::combined((&q, false), 0, self.common.as_slice()));
+        let (mut restricted, square) = (spare::any(last + 1, last + 1), self.unit * self.unit);
         for (j, (mut to, from)) in restricted.column_iter_mut().zip(q.column_iter()).enumerate() {
             let to = to.as_mut_slice();
             to.iter_mut().zip(from.as_slice()).for_each(|(to, from)| *to = from * square);
             to[last] = border[j];
         }
         restricted.set_column(last, &border);
+        spare::keep([q]);
         restricted
     }
 
@@ -219,13 +221,19 @@ impl Dictionary {
     }
 
     /// `BSBᵀ`. O(d²).
-    pub(crate) fn spread(&self, s: &Matrix) -> Matrix {
-        let last = self.common.len();
-        let mut spread = s.view((0, 0), (last, last)) * (self.unit * self.unit);
+    pub(crate) fn spread(&self, s: Matrix) -> Matrix {
+        let (last, square) = (self.common.len(), self.unit * self.unit);
+        let mut spread = spare::any(last, last);
         // What the common column shares with the others, and half of what is its own.
         let shared = s.view((0, last), (last, 1)) * self.unit + &self.common * (0.5 * s[(last, last)]);
-        spread.ger(1.0, &shared.column(0), &self.common, 1.0);
-        spread.ger(1.0, &self.common, &shared.column(0), 1.0);
+        let (shared, common) = (shared.as_slice(), self.common.as_slice());
+        for (j, (mut to, from)) in spread.column_iter_mut().zip(s.column_iter()).enumerate() {
+            let both = to.as_mut_slice().iter_mut().zip(from.as_slice()).zip(shared.iter().zip(common));
+            for ((to, from), (shared_i, common_i)) in both {
+                *to = square * from + (shared_i * common[j] + common_i * shared[j]);
+            }
+        }
+        spare::keep([s]);
         spread
     }
 }
@@ -251,8 +259,8 @@ mod tests {
         let vector = |side: usize| Vector::from_fn(side, |i, _| 1.0 / (i + 1) as f64);
         assert!((dictionary.project(&vector(3)) - b.transpose() * vector(3)).amax() < 1e-14);
         assert!((dictionary.combine(&vector(4)) - &b * vector(4)).amax() < 1e-14);
-        assert!((dictionary.restrict(&symmetric(3)) - b.transpose() * symmetric(3) * &b).amax() < 1e-13);
-        assert!((dictionary.spread(&symmetric(4)) - &b * symmetric(4) * b.transpose()).amax() < 1e-13);
+        assert!((dictionary.restrict(symmetric(3)) - b.transpose() * symmetric(3) * &b).amax() < 1e-13);
+        assert!((dictionary.spread(symmetric(4)) - &b * symmetric(4) * b.transpose()).amax() < 1e-13);
     }
 
     fn both_sides(gain: &Gain, s: &Matrix) -> Matrix {
@@ -267,10 +275,10 @@ mod tests {
         let matrix = |value| Matrix::from_element(1, 1, value);
         let vector = |value| Vector::from_element(1, value);
         // Logs: 2 with precision 4; live: three observations that sum to 3, so that their mean is 1.
-        let found =
+        let (found, information) =
             DriftLikelihood::new((matrix(4.0), &vector(2.0)), (&matrix(3.0), &vector(3.0)), 3.0).unwrap();
         // Q = 3·4/7; the drift estimate Q⁻¹h is 1 - 2.
-        let Information::Whole(information) = &found.information else { panic!("there are many rows") };
+        let Information::Whole(information) = &information else { panic!("there are many rows") };
         assert!((information[0] - 12.0 / 7.0).abs() < 1e-15);
         assert!((found.shift[0] / information[0] + 1.0).abs() < 1e-15);
         assert!((found.pooled[0] - 11.0 / 7.0).abs() < 1e-15);
@@ -293,13 +301,14 @@ mod tests {
         let vector = |seed: f64| Vector::from_fn(side, |i, _| (i as f64 * seed).sin());
         let (estimate, moment) = (vector(0.7), &gram * vector(1.1));
         let found = |rows| DriftLikelihood::new((logs.clone(), &estimate), (&gram, &moment), rows).unwrap();
-        let (few, many) = (found(rows as f64), found(1e9));
-        let (Information::Square(root), Information::Whole(q)) = (&few.information, &many.information) else {
+        let ((few, Information::Square(root)), (many, Information::Whole(q))) =
+            (found(rows as f64), found(1e9))
+        else {
             panic!("one has few rows, the other many")
         };
         let close = |a: &Matrix, b: &Matrix| (a - b).amax() < 1e-9 * (1.0 + b.amax());
         assert_eq!(root.ncols(), rows);
-        assert!(close(&(root * root.transpose()), q));
+        assert!(close(&(&root * root.transpose()), &q));
         assert!((&few.shift - &many.shift).amax() < 1e-9 * many.shift.amax());
         let s = logs.clone().try_inverse().unwrap();
         assert!(close(&both_sides(&few.gain, &s), &both_sides(&many.gain, &s)));
@@ -307,7 +316,7 @@ mod tests {
         // The models weigh both alike.
         let columns = Dictionary::new(&estimate, 0.5);
         let h = columns.project(&few.shift);
-        let thin = Thin { root: columns.restrict_root(root), h: h.clone() };
+        let thin = Thin { root: columns.restrict_root(&root), h: h.clone() };
         let whole = Whole { q: columns.restrict(q), h };
         let precision: Vec<f64> = (0..=side).map(|j| if j == 3 { 0.01 } else { 11.0 }).collect();
         let natural: Vec<f64> = (0..=side).map(|j| if j == 3 { 0.5 } else { 0.0 }).collect();

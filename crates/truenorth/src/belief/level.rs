@@ -32,10 +32,10 @@ impl Leveled {
         let (sums, rewards) = (Vector::from_column_slice(data.sums()), data.reward_sum() - count * expected);
         let widths = units.vector();
         let narrow = widths.map(f64::recip);
-        let mut gram = data.gram_matrix();
+        let mut gram = data.gram_above();
         for (j, mut column) in gram.column_iter_mut().enumerate() {
             let (sum, factor) = (sums[j] * share, narrow[j]);
-            let above = column.as_mut_slice()[..=j].iter_mut().zip(&sums).zip(&narrow);
+            let above = column.as_mut_slice()[..=j].iter_mut().zip(sums.as_slice()).zip(narrow.as_slice());
             above.for_each(|((entry, other), narrow)| *entry = (*entry - other * sum) * (narrow * factor));
         }
         dense::mirror(&mut gram);

@@ -50,6 +50,8 @@ const NEGLIGIBLE: f64 = 14.0;
 /// Weights that are closer than this, as logarithms, are equal: where live data says nothing of a column, rounding alone tells
 /// its states apart.
 const EQUAL: f64 = 1e-6;
+/// Of so many columns one may have changed before a model is made from nothing.
+const FEW: usize = 16;
 /// Steps of the beam, at most; the next fit goes on from where it stopped.
 const STEPS: usize = 40;
 
@@ -194,10 +196,15 @@ impl<L: Likelihood> Weighed for L {
     fn mixed(&self, models: Vec<(f64, Self::State)>) -> Self::Mixed {
         let nothing = Vector::zeros(models[0].1.mean.len());
         let mean = models.iter().fold(nothing, |sum, (weight, state)| sum + &state.mean * *weight);
-        let (mut terms, mut starts) = (Vec::new(), Vec::<(f64, Rc<L::Covariance>)>::new());
+        let (mut terms, mut starts) =
+            (Vec::<(f64, Rc<Vector>)>::new(), Vec::<(f64, Rc<L::Covariance>)>::new());
         for (weight, state) in models {
-            let changes = state.changes.iter().map(|(factor, vector)| (-weight * factor, Rc::clone(vector)));
-            terms.extend(changes);
+            for (factor, vector) in &state.changes {
+                match terms.iter_mut().find(|(_, known)| Rc::ptr_eq(known, vector)) {
+                    Some((sum, _)) => *sum -= weight * factor,
+                    None => terms.push((-weight * factor, Rc::clone(vector))),
+                }
+            }
             terms.push((weight, Rc::new(&state.mean - &mean)));
             match starts.iter_mut().find(|(_, start)| Rc::ptr_eq(start, &state.start)) {
                 Some((sum, _)) => *sum += weight,
@@ -254,9 +261,14 @@ struct Component {
 }
 
 impl Component {
-    fn new(mean: f64, deviation: f64) -> Self {
-        let precision = deviation.powi(-2);
-        Self { precision, natural: mean * precision, norm: mean * mean * precision + 2.0 * deviation.ln() }
+    fn new(deviation: f64) -> Self {
+        Self { precision: deviation.powi(-2), natural: 0.0, norm: 2.0 * deviation.ln() }
+    }
+
+    /// The same about another mean than 0.
+    fn about(self, mean: f64) -> Self {
+        let Self { precision, norm, .. } = self;
+        Self { precision, natural: mean * precision, norm: mean * mean * precision + norm }
     }
 }
 
@@ -332,15 +344,16 @@ impl Change {
 impl<'a, L: Weighed> Models<'a, L> {
     pub(crate) fn new(likelihood: &'a L, anew: &[f64], past: Past) -> Self {
         let last = anew.len() - 1;
+        let (drawn, apart, common) = (ANEW.map(Component::new), Component::new(APART), Component::new(1.0));
         let states = |(column, &mean): (usize, &f64)| {
-            let state = |place: usize| match ANEW.get(place) {
-                _ if column == last => Component::new(mean, 1.0),
-                Some(&deviation) => Component::new(mean, deviation),
-                None => Component::new(0.0, APART),
+            let state = |place: usize| match drawn.get(place) {
+                _ if column == last => common.about(mean),
+                Some(drawn) => drawn.about(mean),
+                None => apart,
             };
             std::array::from_fn(state)
         };
-        let moved = MOVED.map(|deviation| Component::new(0.0, deviation));
+        let moved = MOVED.map(Component::new);
         let staying = (0..anew.len()).map(|k| ((k as f64 + 0.5) / (k as f64 + 1.0)).ln()).sum();
         Self { likelihood, past, staying, moved, changed: anew.iter().enumerate().map(states).collect() }
     }
@@ -485,6 +498,53 @@ impl<'a, L: Weighed> Models<'a, L> {
         model
     }
 
+    /// The models in which no column has changed, and the heaviest one of the last fit, each with the one that a climb from it leads
+    /// to; but for those from which there is no way to a model that matters. O(d³).
+    fn peaks(&self, last: Option<&Named>, room: &mut Room) -> Result<Vec<Model<L::State>>> {
+        // Beside the heaviest, most of the others are negligible, and their matrices need not be kept.
+        let first = last.map_or(0, |last| last.moved);
+        let others = (0..MOVED.len()).filter_map(|moved| u8::try_from(moved).ok());
+        let mut heaviest = f64::NEG_INFINITY;
+        let mut found: Vec<(f64, Vec<Model<L::State>>)> = Vec::new();
+        for moved in [first].into_iter().chain(others.filter(|&moved| moved != first)) {
+            let mut own = vec![self.start(Named { moved, states: vec![0; self.columns()] })?];
+            if let Some(last) = last.filter(|last| last.moved == moved && last.changed() > 0) {
+                own.push(self.reached(&own[0], last)?);
+            }
+            for place in 0..own.len() {
+                let peak = self.climbed(&own[place], room);
+                if own.iter().all(|model| model.named != peak.named) {
+                    own.push(peak);
+                }
+            }
+            let peak = own.iter().map(|model| model.log_weight).fold(f64::NEG_INFINITY, f64::max);
+            heaviest = heaviest.max(peak);
+            found.push((peak, own));
+            // What is next to one of these is no heavier than their peak.
+            found.retain(|(peak, _)| *peak + NEGLIGIBLE + EQUAL >= heaviest);
+        }
+        Ok(found.into_iter().flat_map(|(_, own)| own).collect())
+    }
+
+    /// A model that has this name, from the one in which no column has changed: a column at a time, if they are few.
+    fn reached(&self, start: &Model<L::State>, named: &Named) -> Result<Model<L::State>> {
+        if named.changed() > self.columns() / FEW {
+            return self.start(named.clone());
+        }
+        let mut room = Room::default();
+        let mut model = start.clone();
+        for (column, &state) in named.states.iter().enumerate().filter(|(_, state)| **state > 0) {
+            let [means, variances] = self.likelihood.marginals(&model.state, &mut room.marginals);
+            let before = (means[column], variances[column]);
+            let change = self.change(&model.named, column, state, before);
+            let prior = self.gain(model.named.changed(), self.ways(column, named.moved));
+            let log_weight = model.log_weight + change.log_weight() + prior;
+            let to = Neighbour { log_weight, model: 0, column, state, before };
+            model = self.moved(std::slice::from_ref(&model), &to);
+        }
+        Ok(model)
+    }
+
     /// Weighs the models, from the heaviest one of the last fit on. O(d³).
     pub(crate) fn average(&self, last: Option<&Named>) -> Result<Averaged<L::Mixed>> {
         self.average_of(WIDTH, last)
@@ -492,18 +552,8 @@ impl<'a, L: Weighed> Models<'a, L> {
 
     /// The same with so many models.
     fn average_of(&self, used: usize, last: Option<&Named>) -> Result<Averaged<L::Mixed>> {
-        let (mut models, mut room) = (Vec::new(), Room::default());
-        let unchanged = (0..MOVED.len()).filter_map(|moved| u8::try_from(moved).ok());
-        let unchanged = unchanged.map(|moved| Named { moved, states: vec![0; self.columns()] });
-        for named in unchanged.chain(last.filter(|last| last.changed() > 0).cloned()) {
-            models.push(self.start(named)?);
-        }
-        for place in 0..models.len() {
-            let peak = self.climbed(&models[place], &mut room);
-            if models.iter().all(|model| model.named != peak.named) {
-                models.push(peak);
-            }
-        }
+        let mut room = Room::default();
+        let mut models = self.peaks(last, &mut room)?;
         // One more, to see what is left out.
         let width = used + 1;
         for _ in 0..STEPS {
@@ -662,6 +712,25 @@ mod tests {
                 assert!((moved.log_weight - log_weight).abs() < 1e-7, "{} {log_weight}", moved.log_weight);
                 assert!((moved.state.mean - mean).amax() < 1e-7);
             }
+        }
+    }
+
+    #[test]
+    fn a_model_reached_column_by_column_is_the_one_made_from_nothing() {
+        let columns = 2 * FEW;
+        for seed in 0..5 {
+            let (whole, anew) = problem(columns, seed);
+            let models = Models::new(&whole, &anew, PAST);
+            let moved = u8::try_from(seed).unwrap();
+            let start = models.start(Named { moved, states: vec![0; columns] }).unwrap();
+            let mut states = vec![0; columns];
+            (states[1], states[7]) = (3, 2);
+            let named = Named { moved, states };
+            let (reached, made) = (models.reached(&start, &named).unwrap(), models.start(named).unwrap());
+            assert_eq!((&reached.named, reached.mark), (&made.named, made.mark));
+            assert!((reached.log_weight - made.log_weight).abs() < 1e-7, "{seed}");
+            assert!((reached.state.mean - made.state.mean).amax() < 1e-7, "{seed}");
+            assert_eq!(reached.state.changes.len(), 2);
         }
     }
 

@@ -41,6 +41,9 @@ impl News {
 
     /// Takes in a live observation with noise of this variance. It can make nothing new.
     pub(crate) fn learn(&mut self, features: Row<'_>, noise: f64) {
+        if self.is_empty() {
+            return;
+        }
         let mut known_now = false;
         for (column, value) in features.entries() {
             if let Ok(at) = self.0.binary_search_by_key(&column, |new| new.column) {

@@ -55,6 +55,12 @@ impl Belief {
     }
 
     fn fit_parts_alone(&mut self, together: &Blocks, data: &RidgeStatistic) -> Result<Parted> {
+        if data.weight() == 0.0 {
+            self.evidence = self.told(|| Evidence::NONE);
+            (self.variance, self.levels) = (self.evidence.variance, [0.0; 2]);
+            let ridge = self.variance / self.evidence.scale;
+            return Ok(Parted::ridge((0..data.dimension()).map(|j| ridge * self.units.known(j).powi(2))));
+        }
         let live = Sums::new(data, (together, Rows::Few), &self.units, (0.0, 0.0));
         self.evidence = self.told(|| live.evidence());
         self.variance = self.evidence.variance;

@@ -3,6 +3,7 @@
 use super::models::{Likelihood, Posterior, Spread};
 use crate::dense::{self, Beside, Matrix, Vector};
 use crate::error::Result;
+use crate::spare;
 
 /// `hᵀw - ½ wᵀQw`.
 pub(crate) struct Whole {
@@ -32,22 +33,19 @@ impl Likelihood for Whole {
     type Covariance = Covariance;
 
     fn posterior(&self, added: &[f64], natural: &[f64]) -> Result<Posterior<Covariance>> {
-        let mut precision = self.q.clone();
+        let mut precision = spare::lower(&self.q);
         added.iter().enumerate().for_each(|(j, added)| precision[(j, j)] += added);
         let natural = &self.h + Vector::from_column_slice(natural);
         let (factor, root) = dense::roots("the precision of the drift", precision)?;
-        let mean = dense::solve_from_factor(&factor, &natural);
+        let mean = dense::solve_from_roots((&factor, &root), &natural);
         let log_weight = natural.dot(&mean) - dense::log_det_from_factor(&factor);
+        spare::keep([factor]);
         if mean.len() <= FEW {
             let covariance = dense::symmetric_product((&root, true), (&root, true));
             let variances = covariance.diagonal();
             return Ok(Posterior { mean, log_weight, variances, covariance: Covariance::Itself(covariance) });
         }
-        let mut variances = Vector::zeros(mean.len());
-        for (j, column) in root.column_iter().enumerate() {
-            let there = variances.as_mut_slice()[..=j].iter_mut().zip(column.as_slice());
-            there.for_each(|(variance, entry)| *variance += entry * entry);
-        }
+        let variances = dense::diagonal_from_root(&root);
         Ok(Posterior { mean, log_weight, variances, covariance: Covariance::Root(root) })
     }
 
@@ -90,14 +88,22 @@ impl Likelihood for Thin {
     }
 }
 
+impl Drop for Covariance {
+    fn drop(&mut self) {
+        if let Self::Root(root) = self {
+            spare::keep([std::mem::take(root)]);
+        }
+    }
+}
+
 impl Covariance {
     /// S_j.
     fn column(&self, j: usize) -> Vector {
         match self {
             Self::Itself(covariance) => covariance.column(j).into_owned(),
             Self::Root(root) => {
-                let columns = root.columns_range(j..);
-                columns * columns.row(j).transpose()
+                let weights: Vec<f64> = root.row(j).iter().skip(j).copied().collect();
+                dense::combined((root, true), j, &weights)
             }
             Self::Left(deviations, w) => {
                 let mut column = -(w * w.row(j).transpose());
@@ -111,7 +117,7 @@ impl Covariance {
 impl Spread<Covariance> {
     /// As one matrix of this side. O(d³).
     pub(crate) fn matrix(&self, side: usize) -> Matrix {
-        let mut sum = Matrix::zeros(side, side);
+        let mut sum = spare::zeros(side, side);
         for (weight, covariance) in &self.starts {
             match &**covariance {
                 Covariance::Itself(covariance) => sum += covariance * *weight,
@@ -133,9 +139,16 @@ impl Spread<Covariance> {
             return sum;
         }
         let columns = self.terms.len();
-        let terms = Matrix::from_fn(side, columns, |i, k| self.terms[k].1[i]);
-        let weighted = Matrix::from_fn(side, columns, |i, k| self.terms[k].0 * self.terms[k].1[i]);
+        let mut terms = spare::zeros(side, columns);
+        for (mut column, (_, vector)) in terms.column_iter_mut().zip(&self.terms) {
+            column.copy_from(vector);
+        }
+        let mut weighted = spare::copied(&terms);
+        for (mut column, (weight, _)) in weighted.column_iter_mut().zip(&self.terms) {
+            column *= *weight;
+        }
         dense::add_symmetric(&mut sum, 1.0, (&terms, false), (&weighted, false));
+        spare::keep([terms, weighted]);
         dense::mirror_up(&mut sum);
         sum
     }

@@ -393,8 +393,8 @@ fn damaged_snapshots_are_refused_with_the_reason() {
     assert_eq!(says(&[]), "this is not a truenorth snapshot: it is too short");
     assert_eq!(says(&[b'x'; 40]), "this is not a truenorth snapshot: it does not start with \"truenorth\"");
     let mut newer = good.clone();
-    newer[9] = 8;
-    assert_eq!(says(&newer), "the snapshot has version 8, but this build reads version 7");
+    newer[9] = 9;
+    assert_eq!(says(&newer), "the snapshot has version 9, but this build reads version 8");
     assert_eq!(Policy::from_bytes(&newer).unwrap_err().kind(), ErrorKind::OtherVersion);
     for at in 13..good.len() {
         let mut damaged = good.clone();
