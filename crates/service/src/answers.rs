@@ -162,9 +162,14 @@ impl Report {
             }
             (Some(hold), _) => {
                 let low = shown.features.iter().filter(|feature| feature.trust < 0.5).count();
-                let all = shown.features.len();
+                let (all, counts) = (shown.features.len(), if low == 1 { "counts" } else { "count" });
+                // What rounds to 1 is not certain.
+                let how = match hold {
+                    ..0.995 => format!("with probability {hold:.2}"),
+                    _ => "almost certainly".to_owned(),
+                };
                 format!(
-                    "The logs hold with probability {hold:.2}; {low} of {all} features count less than half."
+                    "The logs hold {how}, but for what has drifted: {low} of {all} features {counts} less than half."
                 )
             }
             (None, _) => "This policy does not doubt its logs.".to_owned(),
