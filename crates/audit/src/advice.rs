@@ -37,6 +37,13 @@ pub(crate) fn advice(audit: &Audit, logs: &Fit, pilot: Option<&Fit>) -> Vec<Stri
         let (rows, rank) = (many(audit.rows, "row"), logs.rank());
         advice.push(format!("Bring more logs: {rows} say nothing about the noise of {rank} coefficients."));
     }
+    if logs.noise.is_some_and(|noise| noise <= 0.0) && audit.noise <= 0.0 && audit.norm > 0.0 {
+        advice.push(
+            "Look at the columns again: they tell the reward without any error, as another outcome of the same decision \
+             would. Leave such a column out, since nobody knows it when a decision is made."
+                .to_owned(),
+        );
+    }
     for group in logs.dependent() {
         advice.push(format!(
             "Do not read single coefficients of {}: each of these features follows from the others, so that what they do \

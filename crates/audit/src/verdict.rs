@@ -71,8 +71,8 @@ pub(crate) fn names<'a>(audit: &'a Audit, standings: &[Standing]) -> Vec<&'a str
 }
 
 fn measured(audit: &Audit, pilot: &PilotView, usable: Use, few: Option<Outcomes>) -> String {
-    let [drifted, held, open] =
-        [&[Drifted, Harmless][..], &[Holds], &[Unclear, Untested]].map(|these| names(audit, these));
+    let [drifted, held, open, untested] =
+        [&[Drifted, Harmless][..], &[Holds], &[Unclear], &[Untested]].map(|these| names(audit, these));
     let (d, count, seen) = (audit.features.len(), drifted.len(), seen(pilot));
     let features = many(d as u64, "feature");
     let reason = if let Some(few) = few {
@@ -100,14 +100,15 @@ fn measured(audit: &Audit, pilot: &PilotView, usable: Use, few: Option<Outcomes>
         Use::Unclear => format!("Unclear: {reason}"),
     };
     // Their names are in the table below.
-    let hold = if held.len() == 1 { "holds" } else { "hold" };
-    let are = if open.len() == 1 { "is" } else { "are" };
+    let decided = matches!(usable, Use::Some | Use::None);
     let rest = [
-        (usable != Use::All && !held.is_empty()).then(|| format!("{} still {hold}", held.len())),
-        (matches!(usable, Use::Some | Use::None) && !open.is_empty())
-            .then(|| format!("{} {are} unclear", open.len())),
+        (usable != Use::All, held.len(), ["still holds", "still hold"]),
+        (decided, open.len(), ["is unclear", "are unclear"]),
+        (decided, untested.len(), ["was not tested", "were not tested"]),
     ];
-    let rest: Vec<String> = rest.into_iter().flatten().collect();
+    let told = rest.into_iter().filter(|(told, count, _)| *told && *count > 0);
+    let rest: Vec<String> =
+        told.map(|(_, count, words)| format!("{count} {}", words[usize::from(count > 1)])).collect();
     if !rest.is_empty() {
         first = format!("{first}; {}", rest.join(", "));
     }

@@ -242,9 +242,13 @@ fn main() -> ExitCode {
 /// A negative number behind an option is its value, and no option of its own.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     let negative = |argument: clap::Arg| {
-        let takes = argument.get_action().takes_values() && !argument.is_positional();
-        let list = argument.get_value_delimiter().is_some();
-        argument.allow_negative_numbers(takes && !list).allow_hyphen_values(takes && list)
+        if argument.is_positional() || !argument.get_action().takes_values() {
+            argument
+        } else if argument.get_value_delimiter().is_some() {
+            argument.allow_hyphen_values(true)
+        } else {
+            argument.allow_negative_numbers(true)
+        }
     };
     command.mut_args(negative).mut_subcommands(with_negative_numbers)
 }

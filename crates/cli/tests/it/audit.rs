@@ -212,6 +212,22 @@ fn pilots_that_do_not_fit_are_named() {
 }
 
 #[test]
+fn columns_that_give_the_reward_away_are_spoken_of() {
+    let scratch = Scratch::new();
+    let rows = linear_table(&["x"], &[1.0], 90, 1);
+    let outcome = rows.lines().map(|line| {
+        let paid = line.rsplit(',').next().unwrap();
+        if paid == "reward" { format!("{line},clicks\n") } else { format!("{line},{paid}\n") }
+    });
+    scratch.write("logs.csv", outcome.collect::<String>());
+    for (features, spoken_of) in [("x,clicks", true), ("x", false)] {
+        scratch.prints(&format!("summarize logs.csv --features {features} --reward reward -o logs.tn"));
+        let said = scratch.prints("audit logs.tn").contains("they tell the reward without any error");
+        assert_eq!(said, spoken_of, "{features}");
+    }
+}
+
+#[test]
 fn wrong_calls_are_answered() {
     let scratch = filled();
     let says = |more: &str| scratch.says(&format!("audit logs.tn {more}"));
