@@ -43,7 +43,7 @@ for name, mab in (("without logs", cold), ("with logs", warm)):
     print(f"MABWiser-style, {name}: {worth([ARMS.index(arm) for arm in mab.predict(test)])}")
 print("  expected rewards:", {arm: round(mean, 2) for arm, mean in warm.predict_expectations(test[0]).items()})
 wrong = [name for name, view in zip(warm.logs_.names, warm.policy_.features) if view.trust < 0.1]
-print("  no longer trusted:", ", ".join(wrong))
+print("  no longer relied on:", ", ".join(wrong))
 
 # %% [markdown]
 # ## River

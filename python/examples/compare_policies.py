@@ -47,11 +47,11 @@ print("logs that are wrong about two of eight features:\n")
 print(biased)
 
 # %% [markdown]
-# What it learned: the features that it stopped to trust are those that were turned around.
+# What it learned: the features that it stopped relying on are those that were turned around.
 
 # %%
 views = biased.learned("truenorth")
-print("\ntrust by feature:", " ".join(f"{view.trust:.2f}" for view in views))
+print("\nreliance by feature:", " ".join(f"{view.trust:.2f}" for view in views))
 
 # %% [markdown]
 # ## Logs that are right

@@ -88,6 +88,6 @@ X = np.insert(today[FEATURES].to_numpy(dtype=float), 0, 1.0, axis=1).reshape(100
 policy = truenorth.Policy("truenorth", offline=summary)
 played = policy.play(X, today["reward"].to_numpy().reshape(1000, 5))
 print(f"\nmean reward {played.mean_reward:.2f}; of a uniform choice {today['reward'].mean():.2f}")
-print("trust after 1,000 live rounds:")
+print("reliance on the logs after 1,000 live rounds:")
 for name, view in zip(summary.names, policy.features):
     print(f"  {name:14} {view.trust:4.0%}")

@@ -82,5 +82,5 @@ print(f"\nwritten: {folder / 'main.svg'}")
 #
 # `offline-only` does well while the logs are nearly right, and is hopeless when they are not. The paper's policy gains
 # at s = 1.1 and is safe at s = 2 and 10, where it pays for wide intervals (RESULTS.md has it all). `truenorth` needs no
-# certificate: it learns direction by direction how far the logs can be trusted (docs/method.md). It has no regret
+# certificate: it learns direction by direction how far to rely on the logs (docs/method.md). It has no regret
 # bound; the paper's policies do.

@@ -108,9 +108,9 @@ print(f"earned {earned:.0f}: {(earned - chance) / (best - chance):.0%} of what t
 # The hour has turned from a plus into a minus since the logs; the rest of them is still of use.
 
 # %%
-print("\nfeature  estimate  drift  trust")
+print("\nfeature  estimate  drift  reliance")
 for name, view in zip(logs.names, service.policy.features):
-    print(f"{name:7} {view.estimate:9.2f} {view.drift:6.2f} {view.trust:6.0%}")
+    print(f"{name:7} {view.estimate:9.2f} {view.drift:6.2f} {view.trust:9.0%}")
 
 # %% [markdown]
 # And why it decided as it did:

@@ -636,7 +636,7 @@ impl Policy {
         Ok(py.detach(|| self.inner.lock().unwrap_or_else(PoisonError::into_inner).add_logs(&more))?)
     }
 
-    /// What has been learned about each feature: name, estimate, coverage, drift, stderr, trust. A list, and a table.
+    /// What has been learned about each feature: name, estimate, coverage, drift, stderr, and reliance on the logs (`trust`). A list, and a table.
     #[getter]
     fn features<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         let views = self.lock(py).features()?;

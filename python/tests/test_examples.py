@@ -12,7 +12,7 @@ from adapter_problem import foreign
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
 EXAMPLES = sorted(FOLDER.glob("*.py"))
 SAYS = {
-    "adapters.py": "no longer trusted: mail:x1, visit:x3",
+    "adapters.py": "no longer relied on: mail:x1, visit:x3",
     "compare_policies.py": "logs that are right",
     "live_decisions.py": "restarted after 500 visits, 24 decisions still wait for their reward refused: already_learned",
     "logs_to_audit.py": "1 of 4 features has drifted",

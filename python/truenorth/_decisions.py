@@ -85,7 +85,7 @@ class FeatureView:
     stderr: float | None
     """Standard deviation of that."""
     trust: float
-    """How much the logs count here, from 0 to 1."""
+    """Reliance: how much the logs count here, from 0 to 1. An audit's trust is another number."""
 
 
 class Features(list[FeatureView]):

@@ -2,6 +2,7 @@
 
 use crate::fit::Fit;
 use crate::standing::Standing;
+use crate::verdict;
 use crate::view::{Audit, Finding};
 use crate::words::{list, many};
 
@@ -18,9 +19,9 @@ pub(crate) fn advice(audit: &Audit, logs: &Fit, pilot: Option<&Fit>) -> Vec<Stri
     };
     let mut advice = Vec::new();
     let learned = "Let {} be learned anew: the default policy does so by itself, feature by feature, and needs no option.";
-    advice.extend(sentence(&names(&|_, finding| finding.standing() == Standing::Drifted), learned, learned));
+    advice.extend(sentence(&verdict::names(audit, &[Standing::Drifted]), learned, learned));
     let kept = "Keep {}: the drift is real, but costs too little to matter.";
-    advice.extend(sentence(&names(&|_, finding| finding.standing() == Standing::Harmless), kept, kept));
+    advice.extend(sentence(&verdict::names(audit, &[Standing::Harmless]), kept, kept));
     advice.extend(sentence(
         &names(&|j, _| logs.sizes[j] == 0.0),
         "Drop {} or collect rows that have it: always 0 in the logs.",
@@ -36,10 +37,17 @@ pub(crate) fn advice(audit: &Audit, logs: &Fit, pilot: Option<&Fit>) -> Vec<Stri
         let (rows, rank) = (many(audit.rows, "row"), logs.rank());
         advice.push(format!("Bring more logs: {rows} say nothing about the noise of {rank} coefficients."));
     }
+    if logs.noise.is_some_and(|noise| noise <= 0.0) && audit.noise <= 0.0 && audit.norm > 0.0 {
+        advice.push(
+            "Look at the columns again: they tell the reward without any error, as another outcome of the same decision \
+             would. Leave such a column out, since nobody knows it when a decision is made."
+                .to_owned(),
+        );
+    }
     for group in logs.dependent() {
         advice.push(format!(
-            "Drop one of {} if you want to read single coefficients: each of these follows from the others, and they \
-             are known only up to what can be moved between them.",
+            "Do not read single coefficients of {}: each of these features follows from the others, so that what they do \
+             together is known, but not what each does alone. Decisions are none the worse for it.",
             list(&names(&|j, _| group.contains(&j)))
         ));
     }

@@ -121,7 +121,7 @@ pub fn certificate_toml(certificate: &CertificateView, names: &[String], source:
     };
     format!(
         "# How far coefficients may have moved since the logs, by `truenorth audit` of {}.\n\
-         # In the units of the columns.\nfeatures = [{}]\n{bound}\nrho = {:e}\n",
+         # In the units of the columns: each by at most its budget times rho.\nfeatures = [{}]\n{bound}\nrho = {:e}\n",
         source.replace(['\n', '\r'], " "),
         quoted.join(", "),
         certificate.rho

@@ -22,7 +22,7 @@ pub fn next_steps(audit: &Audit, summary: &str, live: Option<&str>) -> Vec<Step>
     let (summary, live) = (quoted(summary), quoted(live.unwrap_or("LIVE_ROWS")));
     let test = format!("truenorth audit {summary} --pilot {live}");
     let start = format!("truenorth decide {summary} --state bandit.tn");
-    let trusting =
+    let relying =
         "Start from the logs: the default policy counts each feature as far as live rewards bear it out.";
     let meanwhile = "Or start from the logs now: the default policy counts each feature as far as live rewards bear it out.";
     let again = match audit.pilot.as_ref().map(|pilot| pilot.settled_by) {
@@ -33,7 +33,7 @@ pub fn next_steps(audit: &Audit, summary: &str, live: Option<&str>) -> Vec<Step>
         Some(None) => Some("Test them again with more live rows.".to_owned()),
     };
     match audit.verdict.usable {
-        Use::All | Use::Some => vec![step(trusting.to_owned(), start)],
+        Use::All | Use::Some => vec![step(relying.to_owned(), start)],
         Use::None => {
             let why =
                 "Start without what the logs say, but with their features; live rows will be the next logs.";

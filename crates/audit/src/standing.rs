@@ -34,6 +34,11 @@ impl Standing {
 }
 
 impl Finding {
+    /// Trust to be shown in whole percents: on the side of the threshold that it is on, where rounding would say otherwise.
+    pub fn shown_trust(&self) -> f64 {
+        if self.trust < SURE { self.trust.min(SURE - 0.01) } else { self.trust }
+    }
+
     /// What the pilot says, in a word.
     pub fn standing(&self) -> Standing {
         match (self.drifted, self.equivalent) {
@@ -44,5 +49,20 @@ impl Finding {
             (Some(false), _) if self.trust >= SURE => Standing::Holds,
             (Some(false), _) => Standing::Unclear,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trust_is_shown_on_its_side_of_the_threshold() {
+        let shown = |trust: f64| {
+            let finding = Finding { trust, ..Finding::default() };
+            truenorth_report::numbers::percent(finding.shown_trust(), " ")
+        };
+        let shown = [0.0, 0.789, 0.791, 0.795, 0.799_9, 0.8, 0.804, 0.999_9].map(shown);
+        assert_eq!(shown, ["0 %", "79 %", "79 %", "79 %", "79 %", "80 %", "80 %", "> 99 %"]);
     }
 }

@@ -1,9 +1,9 @@
-//! The answer in a sentence.
+//! The answer in a few sentences.
 
 use crate::live::Outcomes;
 use crate::standing::Standing::{self, Drifted, Harmless, Holds, Unclear, Untested};
 use crate::view::{Audit, Cost, Feature, PilotView, Use, Verdict};
-use crate::words::{about, list, many, number};
+use crate::words::{NAMES, about, list, many, number, with_error};
 
 /// What an audit that has all its numbers shows; nothing without rewards enough.
 pub(crate) fn usable(audit: &Audit, enough: bool) -> Use {
@@ -57,15 +57,22 @@ pub(crate) fn verdict(audit: &Audit, usable: Use, few: Option<Outcomes>) -> Verd
     Verdict { usable, sentence }
 }
 
-/// Names of the features that stand like this.
-fn names<'a>(audit: &'a Audit, standings: &[Standing]) -> Vec<&'a str> {
+/// Names of the features that stand like this; of more than a sentence bears, first those whose drift changes rewards most.
+pub(crate) fn names<'a>(audit: &'a Audit, standings: &[Standing]) -> Vec<&'a str> {
     let features = audit.features.iter().filter(|feature| standings.contains(&feature.finding.standing()));
-    features.map(|feature| feature.name.as_str()).collect()
+    let mut found: Vec<&Feature> = features.collect();
+    let effect = |Feature { finding, .. }: &Feature| {
+        finding.drift.unwrap_or(0.0).abs() * finding.spread.unwrap_or(finding.typical)
+    };
+    if found.len() > NAMES + 1 {
+        found.sort_by(|a, b| effect(b).total_cmp(&effect(a)));
+    }
+    found.into_iter().map(|feature| feature.name.as_str()).collect()
 }
 
 fn measured(audit: &Audit, pilot: &PilotView, usable: Use, few: Option<Outcomes>) -> String {
-    let [drifted, held, open] =
-        [&[Drifted, Harmless][..], &[Holds], &[Unclear, Untested]].map(|these| names(audit, these));
+    let [drifted, held, open, untested] =
+        [&[Drifted, Harmless][..], &[Holds], &[Unclear], &[Untested]].map(|these| names(audit, these));
     let (d, count, seen) = (audit.features.len(), drifted.len(), seen(pilot));
     let features = many(d as u64, "feature");
     let reason = if let Some(few) = few {
@@ -86,59 +93,77 @@ fn measured(audit: &Audit, pilot: &PilotView, usable: Use, few: Option<Outcomes>
     } else {
         format!("none of the {features} shows drift in {seen}")
     };
-    let mut parts = vec![match usable {
+    let mut first = match usable {
         Use::All => format!("Use all of the logs: {reason}"),
         Use::Some => format!("Use some of the logs: {reason}"),
         Use::None => format!("Use none of the logs: {reason}"),
         Use::Unclear => format!("Unclear: {reason}"),
-    }];
-    if usable != Use::All && !held.is_empty() {
-        parts.push(format!("{} still {}", list(&held), if held.len() == 1 { "holds" } else { "hold" }));
+    };
+    // Their names are in the table below.
+    let decided = matches!(usable, Use::Some | Use::None);
+    let rest = [
+        (usable != Use::All, held.len(), ["still holds", "still hold"]),
+        (decided, open.len(), ["is unclear", "are unclear"]),
+        (decided, untested.len(), ["was not tested", "were not tested"]),
+    ];
+    let told = rest.into_iter().filter(|(told, count, _)| *told && *count > 0);
+    let rest: Vec<String> =
+        told.map(|(_, count, words)| format!("{count} {}", words[usize::from(count > 1)])).collect();
+    if !rest.is_empty() {
+        first = format!("{first}; {}", rest.join(", "));
     }
-    if !open.is_empty() && matches!(usable, Use::Some | Use::None) {
-        parts.push(format!("unclear: {}", list(&open)));
-    }
+    let mut sentences = vec![first];
     if few.is_none() {
-        parts.extend(audit.cost.as_ref().map(cost));
+        sentences.extend(audit.cost.as_ref().map(cost));
     }
     if usable == Use::Unclear {
-        parts.extend(settled(pilot, few.is_some()));
+        sentences.extend(settled(pilot, few.is_some()));
     } else {
         let between = audit.worth.interval.map(|[low, high]| format!(" ({} to {})", about(low), about(high)));
         let between = between.unwrap_or_default();
-        parts.push(format!(
-            "the logs are worth about {} live rounds{between} to a policy that is told how far each feature has moved, \
+        sentences.push(format!(
+            "The logs are worth about {} live rounds{between} to a policy that is told how far each feature has moved, \
              and less to the default, which finds out as it plays",
             about(audit.worth_rounds)
         ));
     }
-    parts.join("; ") + "."
+    sentences.join(". ") + "."
 }
 
 /// What following the logs would cost, and whether that is shown not to matter.
 fn cost(cost: &Cost) -> String {
-    let (shown, per) = amounts(cost);
-    let [estimate, stderr, high, margin, advantage] =
-        [cost.estimate, cost.stderr, cost.interval[1], cost.margin, -cost.advantage].map(&shown);
+    let Amounts { shown, estimate, per } = amounts(cost);
+    let [high, margin] = [cost.interval[1], cost.margin].map(&shown);
     let beside = if cost.is_small() {
         format!(", at most {high}, where {margin} does not matter")
     } else if cost.advantage < -2.0 * cost.advantage_stderr {
-        format!(", {advantage} more than choosing at random")
+        ", more than choosing at random".to_owned()
     } else {
         String::new()
     };
-    format!("playing what they recommend would cost {estimate} ± {stderr} {per}{beside}")
+    format!("Playing what they recommend would cost {estimate} {per}{beside}")
 }
 
-/// How an amount of reward is written, and what of: clicks in 100 rounds, or reward a round.
-pub(crate) fn amounts(cost: &Cost) -> (impl Fn(f64) -> String, &'static str) {
-    let (factor, per) = if cost.clicks { (100.0, "clicks in 100") } else { (1.0, "of reward a round") };
-    (move |amount: f64| number(factor * amount), per)
+/// Amounts of reward in sentences.
+pub(crate) struct Amounts<F> {
+    /// How one is written.
+    pub(crate) shown: F,
+    /// The cost with its standard error.
+    pub(crate) estimate: String,
+    /// What of: rewards in 100 rounds where they are 0 or 1, whatever they are called, or reward a round.
+    pub(crate) per: &'static str,
+}
+
+pub(crate) fn amounts(cost: &Cost) -> Amounts<impl Fn(f64) -> String> {
+    let (factor, per) =
+        if cost.clicks { (100.0, "rewards in 100 rounds") } else { (1.0, "of reward a round") };
+    let estimate = with_error(factor * cost.estimate, factor * cost.stderr);
+    Amounts { shown: move |amount: f64| number(factor * amount), estimate, per }
 }
 
 fn too_few(few: Outcomes, pilot: &PilotView) -> String {
     let (one, several) = if few.clicks {
-        ("click", "clicks")
+        ("reward of 1", "rewards of 1")
     } else {
         ("reward other than the usual one", "rewards other than the usual one")
     };
@@ -158,13 +183,13 @@ fn too_few(few: Outcomes, pilot: &PilotView) -> String {
 fn settled(pilot: &PilotView, few: bool) -> Option<String> {
     let more = pilot.settled_by.map(|rows| about((rows - pilot.rows as f64).max(1.0)));
     match (more, few) {
-        (Some(more), true) => Some(format!("it takes about {more} more live rows like these to have enough of them")),
+        (Some(more), true) => Some(format!("It takes about {more} more live rows like these to have enough of them")),
         (None, true) => None,
         (Some(more), false) => Some(format!(
-            "about {more} more live rows would settle it: if the logs hold, 8 of 10 audits would show that then"
+            "About {more} more live rows would settle it: if the logs hold, 8 of 10 audits would show that then"
         )),
         (None, false) => Some(
-            "no number of live rows would show that they hold: the logs are too uncertain themselves, or which \
+            "No number of live rows would show that they hold: the logs are too uncertain themselves, or which \
              action is chosen makes too little difference"
                 .to_owned(),
         ),
@@ -181,7 +206,7 @@ fn unmeasured(audit: &Audit, pilot: Option<&PilotView>) -> String {
         Some(pilot) => format!("the pilot's {} are too few to tell", many(pilot.rows, "row")),
     };
     format!(
-        "Unclear: {hint}; the logs' {} cover {}{least} and are worth about {} live rounds to a policy that knows that \
+        "Unclear: {hint}. The logs' {} cover {}{least}. They are worth about {} live rounds to a policy that knows that \
          nothing has drifted, but {} to one that has to expect a drift of {}.",
         many(audit.rows, "row"),
         many(audit.features.len() as u64, "feature"),

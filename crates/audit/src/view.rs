@@ -35,7 +35,7 @@ pub struct Options {
     pub drift: Option<f64>,
     /// Rounds that will be played, for the worth and the bounds.
     pub horizon: u64,
-    /// Actions a round, for the bounds, and for the cost where the pilot has no rounds.
+    /// Actions a round, for the cost where the pilot has no rounds. The bounds hold for any number.
     pub actions: usize,
 }
 

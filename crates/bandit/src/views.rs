@@ -46,7 +46,7 @@ pub struct Counts {
 pub struct NamedFeature {
     /// Its name; `intercept` for the one that is always 1.
     pub name: String,
-    /// Estimate, coverage, drift and trust.
+    /// Estimate, coverage, drift and reliance.
     #[serde(flatten)]
     pub view: FeatureView,
 }

@@ -40,20 +40,20 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     /// Probability of a false alarm over all features together
-    #[arg(long, default_value_t = Options::default().level, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = Options::default().level)]
     level: f64,
     /// What following the logs may cost and still count as harmless, as a share of what choosing well earns over
     /// choosing at random
-    #[arg(long, default_value_t = Options::default().margin, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = Options::default().margin)]
     margin: f64,
     /// Length of the drift to assume where none is measured, in the units of the columns
     /// [default: 0.3 times the length of the logs' coefficients]
-    #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
+    #[arg(long, value_name = "RHO")]
     drift: Option<f64>,
     /// Rounds that will be played, for the worth and the paper's bounds
     #[arg(long, default_value_t = Options::default().horizon, value_parser = clap::value_parser!(u64).range(2..=1_000_000_000_000))]
     horizon: u64,
-    /// Number of actions in a round, for the paper's bounds, and for the cost where the pilot has no rounds
+    /// Number of actions in a round, for what following the logs would cost; not needed where the pilot has rounds
     #[arg(long, default_value_t = Options::default().actions)]
     actions: usize,
     /// Print JSON instead of text
@@ -187,7 +187,7 @@ fn text(audit: &Audit) -> String {
             or_none(finding.stderr.map(significant)),
             or_none(finding.p_value.map(|p| p_value(p, 4))),
             coverage,
-            percent(finding.trust, " "),
+            percent(finding.shown_trust(), " "),
         ]
     });
     let all = ["feature", "verdict", "drift", "std err", "p", "coverage", "trust"];
@@ -222,7 +222,7 @@ fn text(audit: &Audit) -> String {
     }
     if let Some(bounds) = &audit.bounds {
         text += "\nThe paper's bounds, in the worst case:\n";
-        let (rounds, actions) = (count(bounds.horizon), bounds.actions);
+        let rounds = count(bounds.horizon);
         let [with, without] = [bounds.with_logs, bounds.without_logs].map(table::number);
         // No reward in [0, 1] is missed by more than 1.
         let says_nothing = bounds.with_logs.min(bounds.without_logs) > bounds.horizon as f64;
@@ -234,7 +234,7 @@ fn text(audit: &Audit) -> String {
         } else {
             let pay = if bounds.logs_pay { "pay" } else { "do not pay" };
             format!(
-                "{rounds} rounds of {actions} actions lose at most {with} with the logs and {without} without, if rewards \
+                "{rounds} rounds of any number of actions lose at most {with} with the logs and {without} without, if rewards \
                  are in [0, 1]: by this yardstick the logs {pay}."
             )
         });

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::{Args, Subcommand};
 use truenorth::{Policy, Preset};
+use truenorth_app::audit::audit;
 use truenorth_app::{Error, Progress, certificate, experiment};
+use truenorth_audit::Options;
 use truenorth_logs::Summary;
 use truenorth_paper::theory::{DiagonalProblem, LowerBound, PROOF_CONSTANT, PROOF_SUBSET_SIZE};
 use truenorth_paper::{Forecast, Measured, PanelBounds, Reading, Study, measure};
@@ -52,7 +54,7 @@ enum Source {
     Problem {
         /// Folder, as for `truenorth replay`
         folder: PathBuf,
-        /// Number of actions in a round
+        /// Number of actions in a round, for the rate alone: the bounds hold for any number
         #[arg(long, default_value_t = 5)]
         actions: usize,
     },
@@ -66,9 +68,12 @@ enum Source {
         /// Rounds that will be played
         #[arg(long, default_value_t = 20_000)]
         horizon: u64,
-        /// Number of actions in a round
+        /// Number of actions in a round, for the rate alone: the bounds hold for any number
         #[arg(long, default_value_t = 5)]
         actions: usize,
+        /// Probability that the bounds fail; that of the audit is its level
+        #[arg(long, default_value_t = Options::default().level)]
+        delta: f64,
         /// Standard deviation of the rewards' noise [default: from the logs' residuals]
         #[arg(long, value_name = "SIGMA")]
         noise: Option<f64>,
@@ -128,13 +133,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
                 "the bounds before play need a layered policy with full pooling and a fixed certificate";
             ("problem", folder.join("problem.json"), read_settings(folder)?, *actions, missing)
         }
-        Source::Summary { summary: path, certificate: file, horizon, actions, noise, norm_bound } => {
+        Source::Summary { summary: path, certificate: file, horizon, actions, delta, noise, norm_bound } => {
             let summary = Summary::read(path)?;
             let (scale, names) = (summary.scale(), summary.names());
             let told = certificate::read(file, Some(&names), scale)?;
             let logs = summary.statistic().map_err(|error| Failure::in_file(path, error))?;
+            // What an audit finds of the logs, so that its bounds are these.
+            let found = audit(&summary, None, &Options::default())?.found;
+            let known = |value: f64| Some(value).filter(|value| *value > 0.0);
+            let noise = noise.or(known(found.noise));
+            let norm_bound = norm_bound.or(known(2.0 * found.norm));
             let mut settings = Policy::builder(names.len()).preset(Preset::EllipsoidalMinUcb);
-            settings = settings.horizon(*horizon).certificate(told).logs(logs).noise(*noise);
+            settings = settings.horizon(*horizon).certificate(told).logs(logs).noise(noise).delta(*delta);
             settings = settings.norm_bound(norm_bound.map(|bound| bound / scale));
             ("summary", path.clone(), settings, *actions, "there is no bound for these logs")
         }

@@ -4,11 +4,12 @@ use std::io::{self, BufRead, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::{Map, Value, json};
 use truenorth::{Certificate, Preset};
 use truenorth_app::Error;
 use truenorth_app::bandit::{self, Told};
 use truenorth_bandit::{Bandit, Limits, Parts};
-use truenorth_features::{Event, Recipe, quoted};
+use truenorth_features::{Event, ID, Kind, Recipe, quoted};
 use truenorth_logs::{Origin, Summary, expand};
 use truenorth_report::numbers::many;
 
@@ -19,7 +20,7 @@ use crate::summarize::warn;
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The logs, as `truenorth summarize` wrote them; not needed with a state, or with --model
-    #[arg(value_name = "SUMMARY", required_unless_present_any = ["model", "state"])]
+    #[arg(value_name = "SUMMARY")]
     summary: Option<PathBuf>,
     /// Start without logs, with the features of this formula; levels join as they come
     #[arg(long, value_name = "FORMULA", conflicts_with = "summary")]
@@ -87,12 +88,26 @@ pub(crate) struct Arguments {
 pub(crate) fn run(
     arguments: &Arguments,
     input: impl BufRead,
+    typed: bool,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
+    if arguments.summary.is_none() && arguments.model.is_none() && arguments.state.is_none() {
+        return Err(Failure::Call(
+            "`decide` needs one of these: a summary of logs, `--model FORMULA` to start without logs, or `--state FILE` \
+             to go on with a bandit"
+                .to_owned(),
+        ));
+    }
     let summary = arguments.summary.as_ref().map(Summary::read).transpose()?;
     let mut bandit = begin(arguments, summary.as_ref())?;
     warn(bandit.recipe());
     prepare(arguments, summary.as_ref(), &mut bandit)?;
+    if typed {
+        eprintln!(
+            "truenorth: type events, a line of JSON each, such as {}; Ctrl-D ends it",
+            example(bandit.recipe(), bandit.names())
+        );
+    }
     let mut lines = Lines::new(input);
     let mut event = Event::default();
     let (mut since, mut unknown) = (0, bandit.unknown_fields().len());
@@ -116,6 +131,36 @@ pub(crate) fn run(
         bandit::write(&bandit, path)?;
     }
     Ok(())
+}
+
+/// An event with every field of the recipe, such as a bandit with features of these names decides.
+fn example<'a>(recipe: &Recipe, names: impl Iterator<Item = &'a str>) -> Value {
+    let parts: Vec<&str> = names.flat_map(|name| name.split(':')).collect();
+    let level = |field: &str, skipped: usize| {
+        let mut levels: Vec<&str> =
+            parts.iter().filter_map(|part| part.strip_prefix(field)?.strip_prefix('=')).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        levels.get(skipped).copied()
+    };
+    let id = recipe.id.as_deref().unwrap_or(ID);
+    let [mut context, mut own] = [Map::new(), Map::new()];
+    for field in recipe.model.fields().into_iter().filter(|field| *field != ID && *field != id) {
+        let value = match recipe.kinds.get(field) {
+            Some(Kind::Category) => json!(level(field, 0).unwrap_or("a")),
+            _ => json!(1),
+        };
+        let belongs = recipe.action.as_ref().is_none_or(|action| action.contains(field));
+        let place = if belongs { &mut own } else { &mut context };
+        place.insert(field.to_owned(), value);
+    }
+    let action = |place: usize| {
+        let name = level(id, place).unwrap_or(["a", "b"][place]);
+        let mut action = own.clone();
+        action.insert(ID.to_owned(), json!(name));
+        Value::Object(action)
+    };
+    json!({"context": context, "actions": [action(0), action(1)]})
 }
 
 /// The bandit of the state, or a new one.
@@ -147,6 +192,15 @@ fn begin(arguments: &Arguments, summary: Option<&Summary>) -> Result<Bandit, Fai
     };
     parts.limits = limits;
     let certificate = certificate(arguments, summary)?;
+    if let Some(policy) =
+        arguments.policy.filter(|policy| policy.needs_certificate() && certificate.is_none())
+    {
+        let policy = policy.name();
+        return Err(match summary {
+            Some(_) => Error::NotTold { policy }.into(),
+            None => Failure::Call(format!("policy {policy:?} plays by logs: name a summary of them")),
+        });
+    }
     let told = Told {
         policy: arguments.policy,
         noise: arguments.noise,
@@ -234,8 +288,9 @@ fn certificate(arguments: &Arguments, summary: Option<&Summary>) -> Result<Optio
     if let Some(path) = &arguments.certificate {
         return Ok(Some(truenorth_app::certificate::read(path, Some(&summary.names()), 1.0)?));
     }
-    let drift = arguments.drift.map(|rho| Certificate::isotropic(summary.dimension(), rho));
-    Ok(drift.transpose()?)
+    let Some(rho) = arguments.drift else { return Ok(None) };
+    truenorth::check::at_least_zero("drift", rho)?;
+    Ok(Some(Certificate::isotropic(summary.dimension(), rho)?))
 }
 
 /// What is asked for before the first line.
@@ -296,5 +351,44 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(text.map_err(|error| {
             format!("byte 0x{:02X} is not UTF-8 text", self.buffer.trim_ascii()[error.valid_up_to()])
         })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_is_shown_can_be_typed() {
+        let folder = std::env::temp_dir().join(format!("truenorth-typed-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = |name: &str| folder.join(name).display().to_string();
+        let (file, logs) = (path("logs.csv"), path("logs.tn"));
+        std::fs::write(&file, crate::shop::logs()).unwrap();
+        crate::printed(
+            &["summarize", &file, "--action", "item,price", "--reward", "bought", "-o", &logs],
+            "",
+        )
+        .unwrap();
+        let summary = Summary::read(Path::new(&logs)).unwrap();
+        let with_logs = bandit::parts(&summary).unwrap();
+        let without = Parts::without_logs("log(price) + user.kind:id").unwrap();
+        for (parts, shown) in [
+            (
+                with_logs,
+                r#"{"actions":[{"id":"game","price":1},{"id":"novel","price":1}],"context":{"customer":"family"}}"#,
+            ),
+            (
+                without,
+                r#"{"actions":[{"id":"a","price":1,"user.kind":1},{"id":"b","price":1,"user.kind":1}],"context":{}}"#,
+            ),
+        ] {
+            let mut bandit = bandit::new(parts, Told::default()).unwrap();
+            let event = example(bandit.recipe(), bandit.names()).to_string();
+            assert_eq!(event, shown);
+            let answer = bandit::answer(&mut bandit, &event, &mut Event::default());
+            assert!(answer.contains("\"action\":"), "{answer}");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

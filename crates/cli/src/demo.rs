@@ -19,7 +19,7 @@ use crate::shop::{self, ITEMS, Visit};
 
 /// Visitors since the log.
 const VISITS: usize = 600;
-/// Visitors between two points of the picture of trust.
+/// Visitors between two points of the picture of reliance.
 const STEP: usize = 10;
 /// Who is compared: ours, no logs, logs as if they were live, logs alone.
 const POLICIES: &str = "truenorth,lin-ucb,warm-greedy,offline-only";
@@ -40,12 +40,13 @@ pub(crate) fn run(folder: &Path) -> Result<String, Failure> {
     make_folder(folder)?;
     let visits: Vec<Visit> = shop::visits().take(VISITS).collect();
     write_whole(&folder.join("logs.csv"), shop::logs().as_bytes())?;
+    write_whole(&folder.join("events.jsonl"), shop::events().as_bytes())?;
     write_whole(&folder.join("live.csv"), shop::live(&visits).as_bytes())?;
     write_whole(&folder.join("visit.jsonl"), format!("{STUDENT}\n").as_bytes())?;
     let steps = steps(folder)?;
-    let trust = trust(&visits, &folder.join("logs.tn"))?;
-    write_figure(folder, "trust", &trust, write_whole)?;
-    let page = page(folder, &steps, trust)?.html();
+    let reliance = reliance(&visits, &folder.join("logs.tn"))?;
+    write_figure(folder, "trust", &reliance, write_whole)?;
+    let page = page(folder, &steps, reliance)?.html();
     write_whole(&folder.join("index.html"), page.as_bytes())?;
     let mut told = wrapped(START) + "\n";
     for Step { before, command, printed, after, .. } in &steps {
@@ -119,19 +120,19 @@ fn steps(folder: &Path) -> Result<Vec<Step>, Failure> {
     ])
 }
 
-/// How trust in what the log says of each item moved, while a bandit chose for the visitors.
-fn trust(visits: &[Visit], summary: &Path) -> Result<String, Failure> {
+/// How reliance on what the log says of each item moved, while a bandit chose for the visitors.
+fn reliance(visits: &[Visit], summary: &Path) -> Result<String, Failure> {
     let mut bandit = bandit::new(bandit::parts(&Summary::read(summary)?)?, Told::default())?;
     let names: Vec<String> = ITEMS.iter().map(|item| format!("item={item}")).collect();
-    let (mut rounds, mut trust) = (Vec::new(), vec![Vec::new(); names.len()]);
+    let (mut rounds, mut reliance) = (Vec::new(), vec![Vec::new(); names.len()]);
     let mut event = Event::default();
     for (round, visit) in visits.iter().enumerate() {
         if round % STEP == 0 {
             let features = bandit.features().map_err(truenorth_app::Error::from)?;
             rounds.push(round as f64);
-            for (name, trust) in names.iter().zip(&mut trust) {
+            for (name, reliance) in names.iter().zip(&mut reliance) {
                 let known = features.iter().find(|feature| feature.name == *name);
-                trust.push(known.map_or(0.0, |feature| 100.0 * feature.view.trust));
+                reliance.push(known.map_or(0.0, |feature| 100.0 * feature.view.trust));
             }
         }
         event.read_json(&visit.event().to_string()).map_err(truenorth_app::Error::Model)?;
@@ -140,13 +141,14 @@ fn trust(visits: &[Visit], summary: &Path) -> Result<String, Failure> {
         let reward = f64::from(u8::from(visit.bought[choice.index]));
         bandit.learn(&choice.decision_id, reward).map_err(truenorth_app::Error::from)?;
     }
-    let series = names.iter().zip(trust).map(|(name, trust)| Series::new(name, rounds.clone(), trust));
+    let series =
+        names.iter().zip(reliance).map(|(name, reliance)| Series::new(name, rounds.clone(), reliance));
     let panel =
         CurvesPanel { y_scale: AxisScale::Linear, series: series.collect(), ..CurvesPanel::default() };
     let curves = Curves {
         title: "How much the log still counts".to_owned(),
         x_label: "visitors so far".to_owned(),
-        y_label: "trust, in percent".to_owned(),
+        y_label: "reliance on the log, in percent".to_owned(),
         palette: Palette::new(names),
         panels: vec![panel],
         ..Curves::default()
@@ -154,7 +156,7 @@ fn trust(visits: &[Visit], summary: &Path) -> Result<String, Failure> {
     curves.svg().map_err(Failure::drawing("trust"))
 }
 
-fn page(folder: &Path, steps: &[Step], trust: String) -> Result<Page, Failure> {
+fn page(folder: &Path, steps: &[Step], reliance: String) -> Result<Page, Failure> {
     let drawn = |name: &str| {
         let path = folder.join(format!("{name}.svg"));
         fs::read_to_string(&path).map_err(truenorth_app::Error::file(&path))
@@ -174,11 +176,11 @@ fn page(folder: &Path, steps: &[Step], trust: String) -> Result<Page, Failure> {
     sections[3].blocks.extend([
         figure(drawn("compare")?, "What was earned beyond a random choice, visitor by visitor."),
         paragraph(
-            "How does it know what to trust? At first it shows sunscreen, as the log has it. Nobody buys, and trust in \
-             what the log says of sunscreen falls, while that in the other items wavers at first and comes back:",
+            "How does it know what to rely on? At first it shows sunscreen, as the log has it. Nobody buys, and reliance on \
+             what the log says of sunscreen falls, while that on the other items wavers at first and comes back:",
         ),
-        figure(trust, "Trust in the logged coefficient of each item, while visitors come."),
-        figure(drawn("learned")?, "What was known of each feature in the end; here, trust is how much the log still counts."),
+        figure(reliance, "Reliance on the logged coefficient of each item: how much it still counts, while visitors come."),
+        figure(drawn("learned")?, "What was known of each feature in the end; reliance is how much the log still counts."),
     ]);
     sections.push(Section {
         heading: "Your own logs".to_owned(),
@@ -189,10 +191,13 @@ fn page(folder: &Path, steps: &[Step], trust: String) -> Result<Page, Failure> {
 
 /// What to type next.
 fn next(folder: &Path) -> String {
+    let own = "Next, with your own file:\n  truenorth summarize YOUR.csv --action ITEM,PRICE --reward REWARD -o logs.tn\n";
+    if cfg!(not(feature = "serve")) {
+        return own.to_owned();
+    }
+    let folder = folder.display();
     format!(
-        "Next, with your own file:\n  truenorth summarize YOUR.csv --action ITEM,PRICE --reward REWARD -o logs.tn\n\
-         or the shop with a service and a page that moves:\n  truenorth demo --live --out {}\n",
-        folder.display()
+        "{own}or the shop with a service and a page that moves:\n  truenorth demo --live --out {folder}\n"
     )
 }
 

@@ -68,6 +68,11 @@ fn target(name: &str) -> Result<Target, String> {
     }
     let policy =
         crate::reproduce::preset(name).map_err(|error| format!("{error}; also uniform, and field:NAME"))?;
+    if policy.needs_certificate() {
+        return Err(format!(
+            "{name} has to be told how far the logs may have drifted, which cannot be done here; name another policy"
+        ));
+    }
     let told = Box::new(Told { policy: Some(policy), ..Told::default() });
     Ok(Target::Policy { told, frozen: false })
 }

@@ -38,15 +38,41 @@ fn flags(error: &Error) -> &'static str {
     };
     match problem {
         Problem::NoSelection(_) => " (`--reward`)",
+        Problem::NoProbability => " (`--probability`)",
         Problem::TooManyFeatures(_) => " (`--hash COLUMN`, `hash(...)` in the model, or no `--keep-names`)",
         Problem::ItemTable => " (`--items`)",
         _ => "",
     }
 }
 
+/// Settings that the libraries' own sentences name, and that are options here wherever they can be wrong.
+const SETTINGS: [&str; 17] = [
+    "actions",
+    "age",
+    "budgets",
+    "constant",
+    "counts",
+    "delta",
+    "discount",
+    "drift",
+    "exploration_scale",
+    "half_life",
+    "horizon",
+    "level",
+    "margin",
+    "noise",
+    "norm_bound",
+    "runs",
+    "season",
+];
+
 /// The sentence of an error: `norm_bound` is `--norm-bound` here.
 fn flagged(error: &Error) -> String {
-    error.settings().iter().fold(error.to_string(), |sentence, name| {
+    let named = match error {
+        Error::Core(_) | Error::Bandit(_) | Error::Experiment(_) => &SETTINGS,
+        error => error.settings(),
+    };
+    named.iter().fold(error.to_string(), |sentence, name| {
         sentence.replace(&format!("`{name}`"), &format!("`--{}`", name.replace('_', "-")))
     })
 }

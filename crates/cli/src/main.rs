@@ -30,11 +30,14 @@ mod shop;
 mod summarize;
 mod table;
 
+use std::error::Error as _;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ErrorKind};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::failure::Failure;
 #[cfg(not(feature = "serve"))]
@@ -45,13 +48,25 @@ use crate::left_out::{live, serve};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+#[cfg(feature = "serve")]
+const AFTER_HELP: &str =
+    "A newcomer starts with `truenorth demo`. Every command's help has examples to copy.";
+#[cfg(not(feature = "serve"))]
+const AFTER_HELP: &str = "A newcomer starts with `truenorth demo`. Every command's help has examples to copy. This build has no service; \
+     `cargo install --path crates/cli` makes one that has.";
+
+#[cfg(feature = "serve")]
+const DEMO_EXAMPLES: &str = "Examples:\n  truenorth demo --out tour\n  truenorth demo --live\n  truenorth demo --live --visitors 1000 --rate 100 --listen 127.0.0.1:8800";
+#[cfg(not(feature = "serve"))]
+const DEMO_EXAMPLES: &str = "Example:\n  truenorth demo --out tour";
+
 /// Turns old, biased logs into a head start for a live decision system.
 #[derive(Debug, Parser)]
 #[command(
     name = "truenorth",
     version,
     max_term_width = 100,
-    after_help = "A newcomer starts with `truenorth demo`. Every command's help has examples to copy."
+    after_help = AFTER_HELP
 )]
 struct Cli {
     #[command(subcommand)]
@@ -61,11 +76,12 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// A tour: a shop's old log and this winter's visitors, from the files to a live decision, command by command
-    ///
-    /// With `--live`: the service with a simulated shop that calls it, and a page to watch.
-    #[command(
-        after_help = "Examples:\n  truenorth demo --out tour\n  truenorth demo --live\n  truenorth demo --live --visitors 1000 --rate 100 --listen 127.0.0.1:8800"
+    #[cfg_attr(feature = "serve", doc = "")]
+    #[cfg_attr(
+        feature = "serve",
+        doc = " With `--live`: the service with a simulated shop that calls it, and a page to watch."
     )]
+    #[command(after_help = DEMO_EXAMPLES)]
     Demo {
         /// Folder for the shop's files, the page and the pictures
         #[arg(long, value_name = "DIR", default_value = "demo")]
@@ -109,6 +125,7 @@ enum Command {
     #[command(
         after_help = "Examples:\n  truenorth serve --data live --bandit shop=demo/logs.tn\n  truenorth serve --data live --bandit news=logs.tn --bandit 'ads=item:(1 + hour)'\n  truenorth serve --data live --listen 0.0.0.0:8700 --token SECRET\n\ndemo/ is the folder that `truenorth demo` makes. The page is at http://127.0.0.1:8700, a bandit at http://127.0.0.1:8700/v1/bandits/shop.\nAll calls are in docs/service.md, and at /openapi.json of the service."
     )]
+    #[cfg_attr(not(feature = "serve"), command(hide = true))]
     Serve(serve::Arguments),
     /// Check that the data folder of a service is whole: read its journal again and compare
     ///
@@ -116,6 +133,7 @@ enum Command {
     #[command(
         after_help = "Examples:\n  truenorth verify live\n  truenorth verify restored && truenorth serve --data restored"
     )]
+    #[cfg_attr(not(feature = "serve"), command(hide = true))]
     Verify {
         /// The service's folder: what `serve --data` was given
         #[arg(value_name = "DIR")]
@@ -126,7 +144,7 @@ enum Command {
     /// Four estimates (replay, inverse propensity scores, the same self-normalised, doubly robust), each with a 95 % interval, and
     /// a warning where it cannot be relied on.
     #[command(
-        after_help = "Examples:\n  truenorth evaluate events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\nThe service writes such events: while `truenorth demo --live` runs,\ncurl -s http://127.0.0.1:8700/v1/bandits/with-logs/events > events.jsonl\ndocs/evaluate.md says what the numbers mean."
+        after_help = "Examples:\n  truenorth evaluate demo/events.jsonl --policy uniform\n  truenorth evaluate demo/events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndemo/ is the folder that `truenorth demo` makes. docs/evaluate.md says what the numbers mean."
     )]
     Evaluate(evaluate::Arguments),
     /// Watch live events: has the world moved on since they began, and which feature?
@@ -198,13 +216,17 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match with_negative_numbers(Cli::command()).try_get_matches() {
+        Ok(matches) => Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()),
+        Err(error) => {
+            let Some(sentence) = wrong_value(&error) else { error.exit() };
+            eprintln!("truenorth: {sentence}");
+            return ExitCode::from(2);
+        }
+    };
     let mut output = BufWriter::new(io::stdout().lock());
-    if matches!(cli.command, Command::Decide(_)) && io::stdin().is_terminal() {
-        let event = r#"{"context":{},"actions":[{"id":"a"},{"id":"b"}]}"#;
-        eprintln!("truenorth: type events, a line of JSON each, such as {event}; Ctrl-D ends it");
-    }
-    match run(&cli, io::stdin().lock(), &mut output).and_then(|()| output.flush().map_err(Failure::Output)) {
+    let (input, typed) = (io::stdin().lock(), io::stdin().is_terminal());
+    match run(&cli, input, typed, &mut output).and_then(|()| output.flush().map_err(Failure::Output)) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader has seen enough, as in `truenorth replay ... | head`.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -217,23 +239,64 @@ fn main() -> ExitCode {
     }
 }
 
+/// A negative number behind an option is its value, and no option of its own.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let negative = |argument: clap::Arg| {
+        if argument.is_positional() || !argument.get_action().takes_values() {
+            argument
+        } else if argument.get_value_delimiter().is_some() {
+            argument.allow_hyphen_values(true)
+        } else {
+            argument.allow_negative_numbers(true)
+        }
+    };
+    command.mut_args(negative).mut_subcommands(with_negative_numbers)
+}
+
+/// What is wrong with the value of an option, in a sentence that names both; none of what is wrong otherwise.
+fn wrong_value(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::ValueValidation {
+        return None;
+    }
+    let [option, value] = [ContextKind::InvalidArg, ContextKind::InvalidValue]
+        .map(|kind| error.get(kind).map(ToString::to_string));
+    let (option, value) = (option?, value?);
+    let option = option.split(' ').next()?;
+    let source = error.source()?;
+    let whole = source.downcast_ref::<ParseIntError>().map(ParseIntError::kind);
+    let said = source.to_string();
+    let reason = match (whole, said.split_once(" is not in ").map(|(_, range)| range)) {
+        (Some(IntErrorKind::PosOverflow), _) => format!("{value} is too large"),
+        (Some(_), _) => format!("{value:?} is not a whole number from 0 on"),
+        (None, Some(range)) => match range.split_once("..=") {
+            Some((low, high)) => format!("{value} is not from {low} to {high}"),
+            None => format!("{value} is below {}", range.split("..").next().unwrap_or_default()),
+        },
+        _ if source.is::<ParseFloatError>() => format!("{value:?} is not a number"),
+        _ if said.contains(&value) => said,
+        _ => return Some(format!("`{option}` {value:?}: {said}")),
+    };
+    Some(format!("`{option}`: {reason}"))
+}
+
 /// What a command prints, for the demo, which runs the commands that it shows.
 fn printed(words: &[&str], input: &str) -> Result<String, Failure> {
     let cli = Cli::try_parse_from(["truenorth"].iter().chain(words))
         .map_err(|error| Failure::Call(error.to_string()))?;
     let mut output = Vec::new();
-    run(&cli, input.as_bytes(), &mut output)?;
+    run(&cli, input.as_bytes(), false, &mut output)?;
     Ok(String::from_utf8_lossy(&output).into_owned())
 }
 
-fn run(cli: &Cli, input: impl io::BufRead, output: &mut impl io::Write) -> Result<(), Failure> {
+/// Runs a command; whether its input is typed at a terminal, a bandit has to know.
+fn run(cli: &Cli, input: impl io::BufRead, typed: bool, output: &mut impl io::Write) -> Result<(), Failure> {
     let printed = match &cli.command {
         Command::Demo { out, live, .. } if live.live => return live::run(live, out, output),
         Command::Demo { out, .. } => demo::run(out)?,
         // Round by round: there may be many.
         Command::Replay { problem } => return replay::run(problem, output),
         Command::Encode(arguments) => return encode::run(arguments, input, output),
-        Command::Decide(arguments) => return decide::run(arguments, input, output),
+        Command::Decide(arguments) => return decide::run(arguments, input, typed, output),
         Command::Serve(arguments) => return serve::run(arguments, output),
         Command::Verify { folder } => serve::verify(folder)?,
         Command::Reproduce(arguments) => reproduce::run(arguments)?,

@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     #[arg(required = true, value_name = "EVENTS")]
     events: Vec<PathBuf>,
     /// The logs that the bandit was made from, as `truenorth summarize` wrote them: which features there are
-    #[arg(long, value_name = "SUMMARY", required_unless_present = "model")]
+    #[arg(long, value_name = "SUMMARY")]
     summary: Option<PathBuf>,
     /// The model of a bandit without logs, as a formula
     #[arg(long, value_name = "FORMULA", conflicts_with = "summary")]
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "auto", value_parser = format)]
     format: FormatChoice,
     /// Probability of a false alarm, of any kind, however long and often one looks
-    #[arg(long, default_value_t = 0.05, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.05)]
     level: f64,
     /// A picture of the evidence over time, .svg or .png
     #[arg(long, value_name = "FILE")]
@@ -43,6 +43,13 @@ pub(crate) struct Arguments {
 const SHOWN: usize = 10;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    if arguments.summary.is_none() && arguments.model.is_none() {
+        return Err(Failure::Call(
+            "`monitor` needs to know the features: `--summary SUMMARY` of the logs, or `--model FORMULA` of a bandit \
+             without logs"
+                .to_owned(),
+        ));
+    }
     let events = expand(&arguments.events)?;
     if let Some(folder) = events.iter().find(|path| path.is_dir()) {
         return Err(Failure::folder(folder));

@@ -46,17 +46,43 @@ impl Visit {
     }
 }
 
-/// Rows of last summer, when two visitors of five were shown sunscreen and the others any item.
-pub(crate) fn logs() -> String {
+/// Share of last summer's visitors who were shown sunscreen, whatever they were like; the others were shown any item.
+const PUSHED: f64 = 0.4;
+
+/// Visitors of last summer, each with the item that was shown.
+fn summer() -> impl Iterator<Item = (Visit, usize)> {
     let mut dice = Xoshiro256PlusPlus::seed_from_u64(7);
+    let shown = move |_| {
+        let visit = visit(&mut dice, false);
+        let item = if dice.random::<f64>() < PUSHED { 0 } else { dice.random_range(0..ITEMS.len()) };
+        (visit, item)
+    };
+    (0..ROWS).map(shown)
+}
+
+/// The log of last summer, a row for each visitor.
+pub(crate) fn logs() -> String {
     let mut csv = "customer,item,price,bought\n".to_owned();
-    for _ in 0..ROWS {
-        let Visit { customer, prices, bought, .. } = visit(&mut dice, false);
-        let item = if dice.random::<f64>() < 0.4 { 0 } else { dice.random_range(0..ITEMS.len()) };
+    for (Visit { customer, prices, bought, .. }, item) in summer() {
         let (name, bought) = (CUSTOMERS[customer], u8::from(bought[item]));
         let _ = writeln!(csv, "{name},{},{},{bought}", ITEMS[item], prices[item]);
     }
     csv
+}
+
+/// The same log as events: also what else could have been shown, and how likely what was shown was.
+pub(crate) fn events() -> String {
+    let mut lines = String::new();
+    for (visit, item) in summer() {
+        let any = (1.0 - PUSHED) / ITEMS.len() as f64;
+        let mut event = visit.event();
+        event["action"] = json!(ITEMS[item]);
+        event["reward"] = json!(u8::from(visit.bought[item]));
+        // Without the last digits, which no one writes: 0.55, not 0.55000000000000004.
+        event["probability"] = json!((1e4 * if item == 0 { PUSHED + any } else { any }).round() / 1e4);
+        let _ = writeln!(lines, "{event}");
+    }
+    lines
 }
 
 /// Visitors of this winter, without an end.

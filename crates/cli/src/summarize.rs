@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     skip_malformed: bool,
     /// Rewards outside of this range are malformed
-    #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]
+    #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', num_args = 1)]
     reward_range: Vec<f64>,
     /// Table of items that Open Bandit's rows refer to
     #[arg(long, value_name = "FILE")]
@@ -85,7 +85,9 @@ pub(crate) struct Arguments {
 pub(crate) struct FormatChoice(pub(crate) Option<Format>);
 
 pub(crate) fn format(name: &str) -> Result<FormatChoice, String> {
-    truenorth_app::format(name).map(FormatChoice).map_err(|known| format!("the formats are {known}"))
+    truenorth_app::format(name)
+        .map(FormatChoice)
+        .map_err(|known| format!("there is no format {name:?}; the formats are {known}"))
 }
 
 /// What is printed with `--json`.

@@ -34,7 +34,7 @@ pub enum Error {
     #[error("field `{0}` has no value")]
     Missing(String),
     /// A value that is not a number.
-    #[error("field `{field}` holds {value:?}, not a number")]
+    #[error("field `{field}` holds {value:?}, not a number{}", crate::value::comma_hint(value))]
     NotANumber {
         /// The field.
         field: String,

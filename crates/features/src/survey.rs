@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Factor, Model, Named, Reading, Term};
 use crate::quantiles::Quantiles;
 use crate::recipe::{ID, needs_cuts};
-use crate::value::{Kind, Value, level, number_level};
+use crate::value::{Kind, Value, has_comma, level, number_level};
 
 /// Levels that are counted, and rows that are looked at to tell whether a field identifies them.
 const LOOKED_AT: usize = 1000;
@@ -288,6 +288,8 @@ impl Seen {
     fn add(&mut self, value: Value<'_>) {
         let looks = self.first.len() < LOOKED_AT;
         match value.typed() {
+            // A number that is written wrongly, which is said where rows are read; a category of such levels would hide it.
+            Value::Text(text) if matches!(value, Value::Cell(_)) && has_comma(text) => self.numbers += 1,
             Value::Missing => {}
             Value::Number(number) => {
                 self.numbers += 1;
@@ -498,6 +500,22 @@ mod tests {
             }
             assert_eq!(survey.kinds()["price"], kind, "{texts}");
         }
+    }
+
+    #[test]
+    fn numbers_with_a_decimal_comma_are_no_category() {
+        let kind = |values: [Value<'_>; 2]| {
+            let mut survey = Survey::new(false);
+            for value in values {
+                survey.add("price", false, value);
+            }
+            survey.kinds()["price"]
+        };
+        assert_eq!(kind([Value::Cell("1,5"), Value::Cell("-12,000")]), Kind::Number);
+        assert_eq!(kind([Value::Cell("1,5"), Value::Cell("1,x")]), Kind::Category);
+        assert_eq!(kind([Value::Cell("1,"), Value::Cell(",")]), Kind::Category);
+        // Where text is text, whatever it looks like.
+        assert_eq!(kind([Value::Text("1,5"), Value::Text("2,5")]), Kind::Category);
     }
 
     #[test]

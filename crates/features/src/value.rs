@@ -55,6 +55,20 @@ pub fn is_missing(text: &str) -> bool {
     text.len() <= 4 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
+/// Whether these letters are a number but for its comma, as in 1,5 or 12,000.
+pub(crate) fn has_comma(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (mut parts, number) =
+        (digits.split(','), |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()));
+    parts.all(|part| !part.is_empty() && number(part)) && digits.contains(',')
+}
+
+/// What to do about a value that is not a number, if that is plain: the end of a sentence.
+pub fn comma_hint(text: &str) -> &'static str {
+    let hint = "; numbers have a decimal point and nothing between thousands";
+    if has_comma(text.trim()) { hint } else { "" }
+}
+
 /// The level that a text is: without spaces around it, and where it is a number or a truth value, written as every
 /// program writes those: `1.0` is `1`, and `True` is `true`. `007` and `1e5` are names, and stay what they are.
 pub fn level(text: &str) -> Cow<'_, str> {

@@ -371,9 +371,11 @@ mod tests {
             assert_eq!(parsed(text), Ok(value), "{text}");
         }
         assert_eq!(parsed(" "), Err("column `x` has no value".to_owned()));
-        for text in ["NA", "1,5", "0x10", "1_000", "１"] {
+        for text in ["NA", "0x10", "1_000", "１"] {
             assert_eq!(parsed(text), Err(format!("column `x` holds {text:?}, not a number")));
         }
+        let comma = "column `x` holds \"1,5\", not a number; numbers have a decimal point and nothing between thousands";
+        assert_eq!(parsed("1,5"), Err(comma.to_owned()));
         for text in ["NaN", "inf", "-Infinity", "1.1e50", "-1e400"] {
             let sentence =
                 format!("column `x` holds {text}, but numbers must be finite and at most 1e50 in size");

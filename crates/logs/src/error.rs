@@ -40,6 +40,9 @@ pub enum Problem {
     /// A table of this format, whose columns nobody has told.
     #[error("a {0} table needs the name of its reward")]
     NoSelection(crate::format::Format),
+    /// A table that another policy is to be evaluated with, without the probabilities of its actions.
+    #[error("this is a table: name its column of `probability`")]
+    NoProbability,
     /// Nothing is in the file.
     #[error("the file is empty")]
     Empty,
@@ -64,7 +67,7 @@ pub enum Problem {
     #[error("column `{0}` has no value")]
     NoValue(String),
     /// A value that is not a number.
-    #[error("column `{column}` holds {value:?}, not a number")]
+    #[error("column `{column}` holds {value:?}, not a number{}", truenorth_features::comma_hint(value))]
     NotANumber {
         /// The column.
         column: String,

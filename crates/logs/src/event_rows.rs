@@ -18,6 +18,9 @@ use crate::summary::Summary;
 /// What the reward of an event is called: no pattern of a model of events takes a column of this name.
 const REWARD: &str = "reward";
 
+/// Rows of a table behind each other with one value of this column are of one decision, as in an audit.
+const ROUND: &str = "round";
+
 /// What events are read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use<'a> {
@@ -83,9 +86,12 @@ impl EventRows {
             }
             let (names, source) = source::open(path, format, None, &Wanted::default())?;
             let mut rows = Converted::new(names, summary, learn)?;
+            if purpose == Use::Live {
+                rows.round = rows.names.iter().position(|name| name == ROUND);
+            }
             if let Use::Evaluating { probability } = purpose {
-                let needed = || Problem::other("this is a table: name its column of `probability`");
-                rows.probability = Some(position(&rows.names, probability.ok_or_else(needed)?)?);
+                let column = probability.ok_or(Problem::NoProbability)?;
+                rows.probability = Some(position(&rows.names, column)?);
             }
             (source, rows)
         } else {
@@ -149,6 +155,7 @@ struct Converted {
     reward: Option<usize>,
     chosen: Option<usize>,
     probability: Option<usize>,
+    round: Option<usize>,
     ready: std::collections::VecDeque<(Place, Result<Event>)>,
 }
 
@@ -203,6 +210,7 @@ impl Converted {
                 }
             }
         }
+        event.decision_id = self.round.map(|column| text(cell(column))).filter(|id| !id.is_empty());
         let taken = self.chosen.map_or(Ok(true), |column| is_chosen(&self.names[column], cell(column)))?;
         if let Some(column) = self.reward.filter(|_| taken) {
             match number(&self.names[column], cell(column)) {

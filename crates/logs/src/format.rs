@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Problem, Result};
 use crate::events;
 use crate::source::lines::Lines;
+use crate::summary::Summary;
 
 /// How rows are written in a file. Text may be compressed by gzip, which the ending `.gz` tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Format {
-    /// Comma-separated values below a header.
+    /// Values below a header, with commas, semicolons or tabs between them.
     Csv,
     /// A JSON object in each line.
     JsonLines,
@@ -100,6 +101,9 @@ impl Format {
             (Some(Self::JsonLines | Self::Dsjson), Some(Self::Events)) => Ok(Self::Events),
             (Some(Self::JsonLines), Some(Self::Dsjson)) if !table => Ok(Self::Dsjson),
             (Some(Self::Dsjson), _) if table => Ok(Self::JsonLines),
+            (None, None) if Summary::is_summary(path) => {
+                Err(Problem::other("this is a summary, but the rows of logs are needed here").into())
+            }
             (ending, sniffed) => ending.or(sniffed).ok_or_else(|| unclear().into()),
         }
     }

@@ -380,7 +380,10 @@ pub(crate) fn not_empty(whole: Summary) -> Result<Summary> {
         [] => Err(Problem::NoRows.into()),
         [Rejected { first, reason, .. }, ..] => {
             let rows: u64 = whole.rejected.iter().map(|rejected| rejected.rows).sum();
-            let left_out = format!("{rows} were left out, the first at {first} ({reason})");
+            let left_out = match rows {
+                1 => format!("the only one was left out, at {first} ({reason})"),
+                _ => format!("{rows} were left out, the first at {first} ({reason})"),
+            };
             Err(Problem::Other(format!("no row is left: {left_out}")).into())
         }
     }

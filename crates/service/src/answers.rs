@@ -155,19 +155,10 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn new(shown: Shown) -> Self {
-        let sentence = match (shown.logs_hold, shown.logged_rows) {
-            (_, 0) => "There are no logs: all that is known comes from live rewards.".to_owned(),
-            (Some(hold), _) if hold < 0.5 => {
-                format!("The logs are probably of no use here: the probability that they hold is {hold:.2}.")
-            }
-            (Some(hold), _) => {
-                let low = shown.features.iter().filter(|feature| feature.trust < 0.5).count();
-                let all = shown.features.len();
-                format!(
-                    "The logs hold with probability {hold:.2}; {low} of {all} features count less than half."
-                )
-            }
-            (None, _) => "This policy does not doubt its logs.".to_owned(),
+        let low = shown.features.iter().filter(|feature| feature.trust < 0.5).count();
+        let sentence = match shown.logged_rows {
+            0 => "There are no logs: all that is known comes from live rewards.".to_owned(),
+            _ => about_logs(shown.logs_hold, low, shown.features.len()),
         };
         let conflicts_sentence = (shown.conflicts > 0).then(|| {
             let (conflicts, times) = (shown.conflicts, if shown.conflicts == 1 { "time" } else { "times" });
@@ -188,6 +179,23 @@ impl Report {
         });
         Self { shown, sentence, conflicts_sentence, moved_sentence }
     }
+}
+
+/// How far the logs are relied on, in a sentence; of all features, for so many they count less than half.
+fn about_logs(hold: Option<f64>, low: usize, all: usize) -> String {
+    let counts = if low == 1 { "counts" } else { "count" };
+    let how = match hold {
+        None => return "This policy does not doubt its logs.".to_owned(),
+        Some(hold) if hold < 0.5 => {
+            return format!(
+                "The logs are probably of no use here: the probability that they hold is {hold:.2}."
+            );
+        }
+        Some(hold) if hold < 0.995 => format!("with probability {hold:.2}"),
+        // What rounds to 1 is not certain.
+        Some(_) => "almost certainly".to_owned(),
+    };
+    format!("The logs hold {how}, but for what has drifted: {low} of {all} features {counts} less than half.")
 }
 
 /// What a bandit does now.
@@ -423,4 +431,20 @@ pub(crate) struct RankedAction {
 pub(crate) struct Status {
     pub(crate) name: String,
     pub(crate) mode: Mode,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about_logs;
+
+    #[test]
+    fn what_is_almost_certain_is_not_said_to_be_so() {
+        let (sure, likely) = (about_logs(Some(0.9999), 1, 18), about_logs(Some(0.991), 2, 18));
+        assert_eq!(
+            sure,
+            "The logs hold almost certainly, but for what has drifted: 1 of 18 features counts less than half."
+        );
+        assert!(likely.contains("with probability 0.99") && likely.contains("2 of 18 features count less"));
+        assert!(about_logs(Some(0.2), 18, 18).contains("is 0.20"));
+    }
 }

@@ -23,7 +23,7 @@ pub struct FeatureView {
     pub drift: Option<f64>,
     /// Standard deviation of that estimate.
     pub stderr: Option<f64>,
-    /// How much the logs count here, from 0 to 1, which is not an audit's probability that nothing has moved: logs that
+    /// Reliance: how much the logs count here, from 0 to 1. It is not an audit's trust, the probability that nothing has moved: logs that
     /// moved by a tenth of a coefficient are certainly wrong, and still nearly all of what is known. With an adaptive posterior `1/(1 + g²)` on average, where the
     /// coefficient may have moved by g of its size, and 0 where it was drawn anew; with discounted pooling the share of
     /// the logs' own uncertainty in what they are taken to be uncertain by; otherwise 0 or 1.

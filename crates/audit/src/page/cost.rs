@@ -4,13 +4,12 @@ use truenorth_report::Block;
 
 use super::paragraph;
 use super::words::{counted, number, share};
-use crate::verdict::amounts;
+use crate::verdict::{Amounts, amounts};
 use crate::view::{Audit, Cost};
 
 pub(super) fn blocks(cost: &Cost, audit: &Audit) -> Vec<Block> {
-    let (shown, per) = amounts(cost);
-    let [estimate, stderr, low, high, gain, margin] =
-        [cost.estimate, cost.stderr, cost.interval[0], cost.interval[1], cost.gain, cost.margin].map(&shown);
+    let Amounts { shown, estimate, per } = amounts(cost);
+    let [low, high, gain, margin] = [cost.interval[0], cost.interval[1], cost.gain, cost.margin].map(&shown);
     let rounds = if cost.given {
         format!(
             "in {} of the pilot with {} actions on average",
@@ -34,7 +33,7 @@ pub(super) fn blocks(cost: &Cost, audit: &Audit) -> Vec<Block> {
     };
     vec![paragraph(format!(
         "Drift matters as far as it changes which action is the best. Playing for ever what the logs recommend would cost \
-         {estimate} ± {stderr} {per} ({low} to {high} with probability {}), {rounds}. Choosing well earns {gain} more than \
+         {estimate} {per} ({low} to {high} with probability {}), {rounds}. Choosing well earns {gain} more than \
          choosing at random. {answer} A policy that learns pays this only until it has learned better.",
         share(1.0 - audit.level)
     ))]

@@ -11,7 +11,7 @@ pub(super) fn blocks(audit: &Audit) -> Vec<Block> {
                   regression on all logged rows, and the noise from what it leaves over.";
     let coverage = "Coverage counts rows of typical size that look at one feature, or in one direction, alone: what \
                     they would tell about it is what the logs tell. A running policy shows the same number, or less where \
-                    features follow from each other. Its trust is another one: how much the logs count there, which may be nearly all where a coefficient has \
+                    features follow from each other. What it shows beside is no trust but reliance: how much the logs count there, which may be nearly all where a coefficient has \
                     certainly moved, but little.";
     let limits = "What the logs cannot tell: whether they still hold where no live data looked, what happens in \
                   directions that nobody tried, and what will drift tomorrow. A pilot speaks for the time and the \

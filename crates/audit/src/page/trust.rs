@@ -190,7 +190,7 @@ fn tested(entries: &[Entry<'_>], audit: &Audit) -> Block {
             ("Drift ± standard error", &|entry| drift(entry.finding)),
             ("Effect on reward", &|entry| effect(entry.effect())),
             ("Coverage in rows", &|entry| amount(entry.finding.coverage)),
-            ("Trust", &|entry| percent(entry.finding.trust)),
+            ("Trust", &|entry| percent(entry.finding.shown_trust())),
             ("Allowed drift", &|entry| allowances[entry.place].clone()),
         ],
     );

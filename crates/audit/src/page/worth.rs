@@ -10,7 +10,8 @@ pub(super) fn blocks(audit: &Audit) -> Result<Vec<Block>, Error> {
     let counted = "Worth is counted in live rounds: how many of them at the start would spare a policy as much as the \
                    logs do, if it is told how far each feature has moved. Drift takes from it, because what has moved has to be \
                    learned again. The default policy is not told and finds out as it plays: it gains less.";
-    let file = "The certificate's file holds this as a matrix and a radius rho. Hand it to policies that are told a \
+    let file = "The certificate's file holds a budget for each feature and a number rho: the allowed drift is the budget times \
+                rho. Hand it to policies that are told a \
                 certificate, such as ellipsoidal-minucb. The policy truenorth needs none: it measures the drift while \
                 it plays.";
     let mut blocks = vec![paragraph(counted), bars(audit)?];
@@ -47,14 +48,13 @@ fn bars(audit: &Audit) -> Result<Block, Error> {
 
 /// The bounds in plain words.
 pub(super) fn promise(bounds: &Bounds) -> Vec<Block> {
-    let Bounds { horizon, actions, with_logs, without_logs, logs_pay } = *bounds;
+    let Bounds { horizon, with_logs, without_logs, logs_pay, .. } = *bounds;
     let pay = if logs_pay { "do" } else { "do not: they bring nothing that is guaranteed" };
     let told = format!(
-        "In the worst case, over {} with {} each, the paper guarantees that a policy with these logs and this \
+        "In the worst case, over {} with any number of actions, the paper guarantees that a policy with these logs and this \
          certificate loses at most {} of reward, and one without logs at most {}. By this yardstick logs pay if their \
          bound is the smaller one, and here they {pay}.",
         counted(horizon, "round"),
-        counted(actions as u64, "action"),
         amount(with_logs),
         amount(without_logs)
     );

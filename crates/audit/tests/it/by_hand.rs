@@ -114,7 +114,7 @@ fn without_a_pilot_the_stated_drift_counts() {
     assert!((audit.worth_rounds - expected).abs() < 1e-9 && audit.worth.after_pilot.is_none());
     assert_eq!(audit.verdict.usable, Use::Unclear);
     assert!(
-        audit.verdict.sentence.starts_with("Unclear: nothing live has tested them; the logs' 100 rows cover")
+        audit.verdict.sentence.starts_with("Unclear: nothing live has tested them. The logs' 100 rows cover")
     );
     assert!(audit.features.iter().all(|f| f.finding.drift.is_none()
         && f.finding.drifted.is_none()

@@ -142,7 +142,7 @@ fn a_flip_of_two_actions_is_never_taken_for_logs_that_hold() {
     let covers =
         |audit: &Audit| audit.cost.is_some_and(|cost| cost.interval[0] <= 0.02 && 0.02 <= cost.interval[1]);
     assert!(share(&many, covers) >= 0.85);
-    assert!(many[0].verdict.sentence.contains("clicks in 100"), "{}", many[0].verdict.sentence);
+    assert!(many[0].verdict.sentence.contains("rewards in 100 rounds"), "{}", many[0].verdict.sentence);
 }
 
 #[test]
@@ -204,9 +204,9 @@ fn without_a_click_everything_is_unclear() {
     let silent = two_actions(&mut rng, 2000, [0.0, 0.0]);
     let live = two_actions(&mut rng, 2000, [0.05, 0.03]);
     let cases = [
-        (logs.clone(), silent.clone(), "2,000 live rows have not a single click"),
-        (silent.statistic(2), live, "the logs have not a single click"),
-        (silent.statistic(2), silent, "the logs have not a single click"),
+        (logs.clone(), silent.clone(), "2,000 live rows have not a single reward of 1"),
+        (silent.statistic(2), live, "the logs have not a single reward of 1"),
+        (silent.statistic(2), silent, "the logs have not a single reward of 1"),
     ];
     for (logs, live, words) in cases {
         let audit = audited(&logs, Some(&live.pilot()));

@@ -124,7 +124,7 @@ fn levels_with_an_intercept_and_columns_of_zeros() {
         audit.features[..4].iter().all(|f| f.finding.coverage > 100.0 && f.finding.drifted == Some(false))
     );
     assert!(
-        audit.advice.iter().any(|s| s.starts_with("Drop one of x0, x1, x2, x3 if")),
+        audit.advice.iter().any(|s| s.starts_with("Do not read single coefficients of x0, x1, x2, x3:")),
         "{:?}",
         audit.advice
     );

@@ -105,7 +105,7 @@ fn learned_figure(row: &Compared, names: &[String], method: &Method, rounds: usi
             ..Row::default()
         }
     });
-    let trust = match method {
+    let reliance = match method {
         Method::Posterior { .. } => "how much the logs count",
         _ => "share of the logs used",
     };
@@ -114,7 +114,8 @@ fn learned_figure(row: &Compared, names: &[String], method: &Method, rounds: usi
     let drift = "live − logged, from what was played; 90 % interval";
     let rounds = table::counted(rounds as u64, "round");
     let title = format!("What {} learned about the logs in {rounds}", row.name);
-    let notes = ["rows of it alone", drift, trust].map(str::to_owned);
+    let notes = ["rows of it alone", drift, reliance].map(str::to_owned);
     let figure = directions_figure(title, "Feature", notes, 0.0, rows.collect());
-    RowsFigure { legend: ["apart from the logs", "", "in line with them", ""], ..figure }
+    let columns = ["Coverage", "Drift", "Reliance"];
+    RowsFigure { columns, legend: ["apart from the logs", "", "in line with them", ""], ..figure }
 }

@@ -76,10 +76,10 @@ fn json_has_the_promised_fields() {
 fn text_tells_verdict_table_and_advice() {
     let scratch = filled();
     assert_snapshot!(scratch.prints("audit logs.tn --pilot live.csv"), @r"
-    Use some of the logs: 1 of 3 features has drifted in 200 live rows of 50 rounds (z); x, y still
-    hold; playing what they recommend would cost 0.293 ± 0.0566 of reward a round; the logs are
-    worth about 44 live rounds (19 to 84) to a policy that is told how far each feature has moved,
-    and less to the default, which finds out as it plays.
+    Use some of the logs: 1 of 3 features has drifted in 200 live rows of 50 rounds (z); 2 still
+    hold. Playing what they recommend would cost 0.293 ± 0.057 of reward a round. The logs are worth
+    about 44 live rounds (19 to 84) to a policy that is told how far each feature has moved, and
+    less to the default, which finds out as it plays.
 
     feature  verdict    drift  std err        p  coverage  trust
     x        holds    -0.0128   0.0144   0.3756       399   87 %
@@ -103,8 +103,8 @@ fn text_tells_verdict_table_and_advice() {
       truenorth decide logs.tn --state bandit.tn
     ");
     assert_snapshot!(scratch.prints("audit logs.tn"), @r"
-    Unclear: nothing live has tested them; the logs' 400 rows cover 3 features (least of all y, as
-    397 rows would) and are worth about 400 live rounds to a policy that knows that nothing has
+    Unclear: nothing live has tested them. The logs' 400 rows cover 3 features (least of all y, as
+    397 rows would). They are worth about 400 live rounds to a policy that knows that nothing has
     drifted, but 0.5 to one that has to expect a drift of 0.369.
 
     feature  coverage
@@ -212,17 +212,33 @@ fn pilots_that_do_not_fit_are_named() {
 }
 
 #[test]
+fn columns_that_give_the_reward_away_are_spoken_of() {
+    let scratch = Scratch::new();
+    let rows = linear_table(&["x"], &[1.0], 90, 1);
+    let outcome = rows.lines().map(|line| {
+        let paid = line.rsplit(',').next().unwrap();
+        if paid == "reward" { format!("{line},clicks\n") } else { format!("{line},{paid}\n") }
+    });
+    scratch.write("logs.csv", outcome.collect::<String>());
+    for (features, spoken_of) in [("x,clicks", true), ("x", false)] {
+        scratch.prints(&format!("summarize logs.csv --features {features} --reward reward -o logs.tn"));
+        let said = scratch.prints("audit logs.tn").contains("they tell the reward without any error");
+        assert_eq!(said, spoken_of, "{features}");
+    }
+}
+
+#[test]
 fn wrong_calls_are_answered() {
     let scratch = filled();
     let says = |more: &str| scratch.says(&format!("audit logs.tn {more}"));
-    assert_snapshot!(says("--level 0"), @"truenorth: `level` must be strictly between 0 and 1, but is 0");
-    assert_snapshot!(says("--level 1.5"), @"truenorth: `level` must be strictly between 0 and 1, but is 1.5");
-    assert_snapshot!(says("--margin -1"), @"truenorth: `margin` must be at least 0 and at most 1e50, but is -1");
-    assert_snapshot!(says("--drift -0.5"), @"truenorth: `drift` must be at least 0 and at most 1e50, but is -0.5");
-    assert_snapshot!(says("--drift nan"), @"truenorth: `drift` must be at least 0 and at most 1e50, but is NaN");
-    assert_snapshot!(says("--actions 0"), @"truenorth: `actions` must be at least 1, but is 0");
-    assert_snapshot!(scratch.refuses("audit logs.tn --horizon 1"), @"error: invalid value '1' for '--horizon <HORIZON>': 1 is not in 2..=1000000000000");
-    assert_snapshot!(scratch.refuses("audit logs.tn --level much"), @"error: invalid value 'much' for '--level <LEVEL>': invalid float literal");
+    assert_snapshot!(says("--level 0"), @"truenorth: `--level` must be strictly between 0 and 1, but is 0");
+    assert_snapshot!(says("--level 1.5"), @"truenorth: `--level` must be strictly between 0 and 1, but is 1.5");
+    assert_snapshot!(says("--margin -1"), @"truenorth: `--margin` must be at least 0 and at most 1e50, but is -1");
+    assert_snapshot!(says("--drift -0.5"), @"truenorth: `--drift` must be at least 0 and at most 1e50, but is -0.5");
+    assert_snapshot!(says("--drift nan"), @"truenorth: `--drift` must be at least 0 and at most 1e50, but is NaN");
+    assert_snapshot!(says("--actions 0"), @"truenorth: `--actions` must be at least 1, but is 0");
+    assert_snapshot!(says("--horizon 1"), @"truenorth: `--horizon`: 1 is not from 2 to 1000000000000");
+    assert_snapshot!(says("--level much"), @r#"truenorth: `--level`: "much" is not a number"#);
     assert_snapshot!(scratch.refuses("audit logs.tn --round x"), @"error: the following required arguments were not provided:");
     assert_snapshot!(scratch.says("audit logs.csv"), @"truenorth: logs.csv: this is no summary; `truenorth summarize` makes one from logs");
     assert_snapshot!(scratch.says("audit no.tn"), @"truenorth: no.tn: No such file or directory (os error 2)");
@@ -335,9 +351,8 @@ fn of_the_bikes_the_hours_have_drifted() {
     let drifted = "f_hsin1 f_hcos1 f_hsin2 f_hcos2 f_hsin3 f_hcos3";
     assert_eq!(which(&audit, "drifted"), drifted);
     let sentence = sentence(&audit);
-    assert!(sentence.contains(&format!("({})", drifted.replace(' ', ", "))), "{sentence}");
-    let holding = "; f_bias, f_temp, f_temp2, f_hum, f_windspeed, f_mist, f_rain, f_ysin, f_ycos still hold;";
-    assert!(sentence.contains(holding), "{sentence}");
+    // Three of the six, those that matter most.
+    assert!(sentence.contains("(f_hcos2, f_hsin2, f_hcos3 and 3 more); 9 still hold"), "{sentence}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::support::{golden_folder, text, truenorth};
+use crate::support::{Scratch, golden_folder, linear_table, text, truenorth};
 
 fn says(arguments: &[&str]) -> String {
     let output = truenorth(arguments);
@@ -54,10 +54,28 @@ fn measured_regret_stands_below_its_bound() {
 }
 
 #[test]
+fn bounds_of_a_summary_are_those_of_its_audit() {
+    let scratch = Scratch::new();
+    scratch.write("logs.csv", linear_table(&["x", "y"], &[1.0, 0.5], 400, 1));
+    scratch.write("live.csv", linear_table(&["x", "y"], &[1.0, -0.5], 200, 2));
+    scratch.prints("summarize logs.csv --features x,y --reward reward -o logs.tn");
+    for level in ["0.05", "0.2"] {
+        let call = format!("audit logs.tn --pilot live.csv --level {level} --certificate c.toml --json");
+        let audit: Value = serde_json::from_str(&scratch.prints_and_says(&call).0).unwrap();
+        let delta = if level == "0.05" { String::new() } else { format!("--delta {level}") };
+        let bounds = scratch.json(&format!("bounds summary logs.tn --certificate c.toml {delta}"));
+        for (own, audits) in [("spectral_bound", "with_logs"), ("online_bound", "without_logs")] {
+            let (own, audits) = (bounds[own].as_f64().unwrap(), audit["bounds"][audits].as_f64().unwrap());
+            assert!((own / audits - 1.0).abs() < 1e-9, "{own} {audits}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_bounded_is_refused_before_it_is_played() {
-    assert_snapshot!(says(&["bounds", "study", "main", "--constant=-1"]), @"truenorth: `constant` must be at least 1e-50 and at most 1e50, but is -1");
-    assert_snapshot!(says(&["bounds", "study", "main", "--horizon", "1"]), @"truenorth: `horizon` must be at least 2, but is 1");
-    assert_snapshot!(says(&["bounds", "study", "main", "--runs", "18446744073709551615"]), @"truenorth: `runs` must be at most 1000000, but is 18446744073709552000");
+    assert_snapshot!(says(&["bounds", "study", "main", "--constant=-1"]), @"truenorth: `--constant` must be at least 1e-50 and at most 1e50, but is -1");
+    assert_snapshot!(says(&["bounds", "study", "main", "--horizon", "1"]), @"truenorth: `--horizon` must be at least 2, but is 1");
+    assert_snapshot!(says(&["bounds", "study", "main", "--runs", "18446744073709551615"]), @"truenorth: `--runs` must be at most 1000000, but is 18446744073709552000");
     assert!(says(&["bounds", "study", "mian"]).contains("the studies are main, bias, ablation, coverage"));
 }
 
@@ -72,7 +90,7 @@ fn hardness_takes_no_flags_of_the_other_studies() {
         let message = says(&[&["reproduce", "hardness"], flags].concat());
         assert!(message.contains(&format!("{} does not go with hardness", flags[0])), "{message}");
     }
-    assert_snapshot!(says(&["reproduce", "hardness", "--runs", "0"]), @"truenorth: `runs` must be at least 1, but is 0");
+    assert_snapshot!(says(&["reproduce", "hardness", "--runs", "0"]), @"truenorth: `--runs` must be at least 1, but is 0");
 }
 
 #[test]

@@ -576,7 +576,7 @@ fn wrong_calls_are_answered_in_a_sentence() {
     let folder = Folder::filled();
     let says = |more: &[&str]| folder.says("offline.csv", "online.csv", more);
     let unknown = says(&["--policies", "truenorth,linucb"]);
-    assert!(unknown.contains("'linucb' for '--policies <NAMES>': there is no policy named \"linucb\""));
+    assert!(unknown.contains("`--policies`: there is no policy named \"linucb\""));
     assert_snapshot!(says(&["--policies", "truenorth,ellipsoidal-minucb"]), @r#"truenorth: policy "ellipsoidal-minucb" has to be told how far the logs may have drifted: give `--drift` or `--certificate`"#);
     assert_snapshot!(says(&["--policies", "min-ucb"]), @r#"truenorth: policy "min-ucb" has to be told how far the logs may have drifted: give `--drift` or `--certificate`"#);
     assert_snapshot!(says(&["--policies", "min-ucb", "--drift", "1"]), @r#"truenorth: DIR/offline.csv, row 1: this is not a unit vector, but policy "min-ucb" knows separate arms only"#);
@@ -584,13 +584,13 @@ fn wrong_calls_are_answered_in_a_sentence() {
     assert_snapshot!(says(&["--scales", "1,0"]), @"truenorth: a factor of `--scales` must be positive and at most 1e9, but is 0");
     assert_snapshot!(says(&["--scales=-2"]), @"truenorth: a factor of `--scales` must be positive and at most 1e9, but is -2");
     assert_snapshot!(says(&["--scales", "nan"]), @"truenorth: a factor of `--scales` must be positive and at most 1e9, but is NaN");
-    assert!(says(&["--scales", "1,wide"]).contains("'wide' for '--scales <FACTORS>'"));
+    assert!(says(&["--scales", "1,wide"]).contains("`--scales`: \"wide\" is not a number"));
     // As they were given, not as they are for features of length 1.
     assert_snapshot!(says(&["--drift=-1"]), @"truenorth: `--drift` must be at least 0 and at most 1e50, but is -1");
     assert_snapshot!(says(&["--norm-bound=-1"]), @"truenorth: `--norm-bound` must be at least 0 and at most 1e50, but is -1");
     assert_snapshot!(says(&["--noise", "nan"]), @"truenorth: `--noise` must be at least 0 and at most 1e50, but is NaN");
-    assert_snapshot!(says(&["--noise", "0"]), @r#"truenorth: policy "truenorth": `noise` must be positive with width `posterior`, but is 0"#);
-    assert!(says(&["--seeds", "0"]).contains("0 is not in 1..=10000"));
+    assert_snapshot!(says(&["--noise", "0"]), @r#"truenorth: policy "truenorth": `--noise` must be positive with width `posterior`, but is 0"#);
+    assert!(says(&["--seeds", "0"]).contains("`--seeds`: 0 is not from 1 to 10000"));
 }
 
 #[test]

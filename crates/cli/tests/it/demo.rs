@@ -27,6 +27,7 @@ fn the_tour_makes_files_and_shows_every_command_with_what_it_prints() {
         "logs.csv",
         "live.csv",
         "visit.jsonl",
+        "events.jsonl",
         "logs.tn",
         "audit.html",
         "trust.svg",

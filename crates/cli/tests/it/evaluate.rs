@@ -131,7 +131,7 @@ fn what_is_missing_is_said_in_one_sentence_with_its_place() {
         ),
         (
             "log.csv --policy uniform --action item --reward click",
-            "log.csv: this is a table: name its column of `probability`",
+            "log.csv: this is a table: name its column of `probability` (`--probability`)",
         ),
         (
             "odd.csv --policy uniform --action item --reward click --probability p",

@@ -90,7 +90,7 @@ fn what_cannot_start_says_why_in_a_sentence() {
     }
     for (call, sentence) in [
         ("serve --bandit x", "say NAME=logs.tn, or NAME=FORMULA"),
-        ("serve --listen nowhere", "invalid value 'nowhere' for '--listen <ADDRESS>'"),
+        ("serve --listen nowhere", "`--listen` \"nowhere\": an address has a port"),
         ("demo --visitors 5", "--live"),
     ] {
         let output = folder.run(call);

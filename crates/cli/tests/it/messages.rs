@@ -50,7 +50,7 @@ fn examples_with_the_tour_s_files_run_as_they_stand() {
     let binary = Path::new(env!("CARGO_BIN_EXE_truenorth")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
     let mut run = 0;
-    for command in ["summarize", "audit", "decide", "monitor", "encode", "compare", "bounds"] {
+    for command in ["summarize", "audit", "decide", "evaluate", "monitor", "encode", "compare", "bounds"] {
         let help = truenorth(&[command, "--help"]);
         let lines = text(&help.stdout).lines().filter_map(|line| line.strip_prefix("  "));
         for line in lines.filter(|line| line.contains(" demo/")) {
@@ -63,7 +63,7 @@ fn examples_with_the_tour_s_files_run_as_they_stand() {
             run += 1;
         }
     }
-    assert_eq!(run, 9);
+    assert_eq!(run, 11);
 }
 
 #[test]
@@ -71,6 +71,36 @@ fn missing_arguments_are_a_wrong_call() {
     assert_eq!(truenorth(&[]).status.code(), Some(2));
     assert_eq!(truenorth(&["replay"]).status.code(), Some(2));
     assert_eq!(truenorth(&["reply"]).status.code(), Some(2));
+}
+
+#[test]
+fn values_of_options_that_are_wrong_are_named_in_one_sentence() {
+    let scratch = Scratch::new();
+    scratch.write("logs.csv", "x,reward\n1,0\n2,1\n3,0\n4,1\n");
+    scratch.prints("summarize logs.csv --features x --reward reward -o logs.tn");
+    let decide = |more: &str| scratch.says(&format!("decide logs.tn {more}"));
+    assert_snapshot!(decide("--delta -1"), @"truenorth: `--delta` must be strictly between 0 and 1, but is -1");
+    assert_snapshot!(decide("--delta much"), @r#"truenorth: `--delta`: "much" is not a number"#);
+    assert_snapshot!(decide("--seed -1"), @r#"truenorth: `--seed`: "-1" is not a whole number from 0 on"#);
+    assert_snapshot!(decide("--horizon 2.5"), @r#"truenorth: `--horizon`: "2.5" is not a whole number from 0 on"#);
+    assert_snapshot!(decide("--seed 99999999999999999999"), @"truenorth: `--seed`: 99999999999999999999 is too large");
+    assert_snapshot!(decide("--state s.tn --every 0"), @"truenorth: `--every`: 0 is below 1");
+    assert_snapshot!(decide("--drift -1 --policy pooled-only"), @"truenorth: `--drift` must be at least 0 and at most 1e50, but is -1");
+    assert_snapshot!(decide("--policy pooled-only"), @r#"truenorth: policy "pooled-only" has to be told how far the logs may have drifted: give `--drift` or `--certificate`"#);
+    assert_snapshot!(decide("--policy suplinucb"), @"truenorth: `--horizon` is needed by layered policies");
+    let lower = "bounds lower --horizon 100 --counts 5,5 --budgets -0.1,0.1";
+    assert_snapshot!(scratch.says(lower), @"truenorth: `budget` must be at least 0 and at most 1e50, but is -0.1");
+    assert_snapshot!(scratch.says("bounds lower --horizon 100 --counts -5,5 --budgets 1,1"), @r#"truenorth: `--counts`: "-5" is not a whole number from 0 on"#);
+}
+
+#[test]
+fn where_there_is_a_choice_what_may_be_given_is_said() {
+    let scratch = Scratch::new();
+    scratch.write("live.csv", "x,reward\n1,0\n");
+    assert_snapshot!(scratch.says("decide"), @"truenorth: `decide` needs one of these: a summary of logs, `--model FORMULA` to start without logs, or `--state FILE` to go on with a bandit");
+    assert_snapshot!(scratch.says("monitor live.csv"), @"truenorth: `monitor` needs to know the features: `--summary SUMMARY` of the logs, or `--model FORMULA` of a bandit without logs");
+    assert_snapshot!(scratch.says("decide --model x --policy pooled-only --drift 1"), @r#"truenorth: policy "pooled-only" plays by logs: name a summary of them"#);
+    assert_snapshot!(scratch.says("evaluate live.csv --policy pooled-only"), @"truenorth: `--policy`: pooled-only has to be told how far the logs may have drifted, which cannot be done here; name another policy");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::support::{Dice, Scratch};
+use crate::support::{Dice, Scratch, linear_table};
 
 /// Visits of which half are shown either article; from a visit on, students click `news` in 10 instead of 60 of 100.
 fn events(count: usize, moves: usize) -> String {
@@ -55,6 +55,17 @@ fn a_world_that_stays_is_quiet_with_a_summary_too() {
     scratch.write("few.jsonl", events(10, usize::MAX));
     let text = scratch.prints("monitor few.jsonl --summary logs.tn");
     assert_eq!(text, "10 rounds: too few rewards that differ to watch anything yet.\n");
+}
+
+#[test]
+fn rows_of_a_table_with_one_round_are_a_round_as_in_an_audit() {
+    let scratch = Scratch::new();
+    scratch.write("logs.csv", linear_table(&["x", "y"], &[1.0, 0.5], 400, 1));
+    scratch.write("live.csv", linear_table(&["x", "y"], &[1.0, 0.5], 200, 2));
+    scratch.prints("summarize logs.csv --features x,y --reward reward -o logs.tn");
+    let audit = scratch.json("audit logs.tn --pilot live.csv");
+    let watched = scratch.json("monitor live.csv --summary logs.tn");
+    assert_eq!((&watched["rounds"], &audit["pilot"]["independent"]), (&50.into(), &50.into()));
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn studies_beyond_the_paper_are_played_by_their_names() {
         assert!(["svg", "png"].iter().all(|ending| folder.0.join(format!("{study}.{ending}")).exists()));
     }
     let none = reproduce(&folder, &["shifting", "--horizon", "0"]);
-    assert_eq!(text(&none.stderr), "truenorth: `horizon` must be at least 1, but is 0\n");
+    assert_eq!(text(&none.stderr), "truenorth: `--horizon` must be at least 1, but is 0\n");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn runs_of_an_experiment_file_can_be_changed_by_a_flag() {
     let none = simulate("0");
     assert_eq!(
         (none.status.code(), text(&none.stderr)),
-        (Some(2), "truenorth: `runs` must be at least 1, but is 0\n")
+        (Some(2), "truenorth: `--runs` must be at least 1, but is 0\n")
     );
 }
 
@@ -226,7 +226,7 @@ fn bad_calls_are_answered_with_a_sentence_and_leave_nothing_behind() {
     for (arguments, number) in [(["--runs", "0"], "runs"), (["--horizon", "0"], "horizon")] {
         let output = reproduce(&folder, &[&["main"], &arguments[..]].concat());
         assert_eq!(output.status.code(), Some(2));
-        assert_eq!(text(&output.stderr), format!("truenorth: `{number}` must be at least 1, but is 0\n"));
+        assert_eq!(text(&output.stderr), format!("truenorth: `--{number}` must be at least 1, but is 0\n"));
     }
     assert!(!folder.0.exists());
 }

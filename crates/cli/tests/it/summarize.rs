@@ -292,12 +292,33 @@ fn wrong_calls_are_answered() {
     let refuses = |more: &str| scratch.refuses(&format!("summarize a.csv {COLUMNS} -o x.tn {more}"));
     assert_snapshot!(says("--reward-range 1,0"), @"truenorth: `--reward-range` takes two numbers, the smaller first, but is 1,0");
     assert_snapshot!(says("--reward-range 1"), @"truenorth: `--reward-range` takes two numbers, the smaller first, but is 1");
-    assert_snapshot!(refuses("--reward-range 0,much"), @"error: invalid value 'much' for '--reward-range <LOW,HIGH>': invalid float literal");
-    assert_snapshot!(refuses("--format xls"), @"error: invalid value 'xls' for '--format <FORMAT>': the formats are auto, csv, parquet, jsonl, arrow, vw, dsjson, obd, events");
+    assert_snapshot!(says("--reward-range 0,much"), @r#"truenorth: `--reward-range`: "much" is not a number"#);
+    assert_snapshot!(says("--format xls"), @r#"truenorth: `--format`: there is no format "xls"; the formats are auto, csv, parquet, jsonl, arrow, vw, dsjson, obd, events"#);
     assert_snapshot!(refuses("--missing none"), @"error: invalid value 'none' for '--missing <MISSING>'");
-    assert_snapshot!(refuses("--buckets 0"), @"error: invalid value '0' for '--buckets <N>': 0 is not in 1..=4096");
+    assert_snapshot!(says("--buckets 0"), @"truenorth: `--buckets`: 0 is not from 1 to 4096");
     assert_snapshot!(scratch.refuses(&format!("summarize {COLUMNS} -o x.tn")), @"error: the following required arguments were not provided:");
     assert_snapshot!(scratch.refuses(&format!("summarize a.csv {COLUMNS}")), @"error: the following required arguments were not provided:");
+}
+
+#[test]
+fn semicolons_and_tabs_are_read_and_decimal_commas_refused() {
+    let scratch = Scratch::new();
+    let commas = "item,price,bought\nnews,1.5,1\nsport,2,0\n\"a;b\",2.5,1\n";
+    scratch.write("comma.csv", commas);
+    scratch.write("semicolon.csv", "item;price;bought\nnews;1.5;1\nsport;2;0\n\"a;b\";2.5;1\n");
+    scratch.write("tab.tsv", commas.replace(',', "\t"));
+    let shown = |file: &str, more: &str| {
+        let call = format!("summarize {file} {more} --action item,price --reward bought -o x.tn");
+        scratch.prints(&call)
+    };
+    let expected = shown("comma.csv", "");
+    assert_eq!(shown("semicolon.csv", ""), expected);
+    assert_eq!(shown("tab.tsv", "--format csv"), expected);
+    scratch.write("german.csv", "item;price;bought\nnews;1,5;1\nsport;2,25;0\n");
+    let says = |more: &str| scratch.says(&format!("summarize german.csv --reward bought -o x.tn {more}"));
+    // Neither with a model nor with one that is made is this a category.
+    assert_eq!(says("--features price"), says("--action item,price"));
+    assert_snapshot!(says("--features price"), @r#"truenorth: german.csv, line 2: column `price` holds "1,5", not a number; numbers have a decimal point and nothing between thousands"#);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Comma-separated values below a header.
+//! Values below a header, with commas, semicolons or tabs between them.
 
 use truenorth_features::Value;
 
