@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use truenorth_bandit::Fate;
@@ -27,6 +27,8 @@ const WORTH_KEEPING: u64 = 50_000;
 const REFUSALS: usize = 10_000;
 /// How long it is waited before the stream is asked again.
 const PAUSE: Duration = Duration::from_millis(100);
+/// How long messages may not come that are stored before somebody else is asked for them.
+const STALLED: Duration = Duration::from_secs(2);
 
 /// The states of all bandits after a message.
 #[derive(Serialize, Deserialize)]
@@ -54,10 +56,15 @@ impl Replicas {
                 Err(_) => {}
                 Ok(mut messages) => {
                     said = false;
-                    while let Some(come) = self.runtime.block_on(messages.next())
-                        && !self.stopped()
-                    {
-                        self.next(&come);
+                    while !self.stopped() {
+                        let next = async { tokio::time::timeout(STALLED, messages.next()).await };
+                        match self.runtime.block_on(next) {
+                            Ok(Some(come)) => self.next(&come),
+                            // All is folded, and there is nothing new.
+                            Err(_) if self.behind().0 == 0 => {}
+                            // The node that sends them may lack them itself: the next one is drawn among all.
+                            Ok(None) | Err(_) => break,
+                        }
                     }
                 }
             }
@@ -85,9 +92,6 @@ impl Replicas {
             }
         }
         self.last.fetch_max(sequence + pending, Ordering::Relaxed);
-        if pending == 0 {
-            *lock(&self.fresh) = Instant::now();
-        }
         let folded = {
             let mut folded = lock(&self.folded);
             folded.last = sequence;

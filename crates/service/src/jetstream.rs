@@ -9,15 +9,17 @@
 //! One stream holds all bandits: a stream has leaders to elect and files to keep, which a thousand bandits should not need a
 //! thousand of. A message has an id, so that one that is sent again, because nobody said that it was stored, is stored once.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use async_nats::connection::State;
 use async_nats::jetstream::consumer::pull::{Config as PullConfig, Stream as Pulled};
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy};
 use async_nats::jetstream::context::{Context, ContextBuilder, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::object_store::{self, ObjectMetadata, ObjectStore};
-use async_nats::jetstream::stream::{self, LastRawMessageErrorKind, StorageType, Stream};
-use async_nats::{ConnectOptions, ServerAddr};
+use async_nats::jetstream::stream::{self, ClusterInfo, LastRawMessageErrorKind, StorageType, Stream};
+use async_nats::{Client, ConnectOptions, ReconnectToServer, ServerAddr};
 use tokio::io::AsyncReadExt as _;
 use tokio::time::{Instant, sleep};
 use tokio_stream::StreamExt as _;
@@ -43,6 +45,14 @@ const HEARTBEAT: Duration = Duration::from_millis(500);
 const ASKED: Duration = Duration::from_secs(10);
 /// Messages that are on their way to this replica.
 const TOGETHER: usize = 1000;
+/// A server that says nothing is left after three of these.
+const SILENT: Duration = Duration::from_secs(1);
+/// How long the other nodes may not have answered a leader before it is no longer believed: it asks them every second.
+const QUORUM: Duration = Duration::from_secs(3);
+/// The first version of NATS whose clusters can be relied on when they are cut in two. The copies of 2.9 lose count of
+/// messages that were sent twice while a leader was elected, so that one of them skips what another has stored; a leader of
+/// 2.10 says of the second one that the first is stored while that is still to be seen.
+const CLUSTERS: (i64, i64) = (2, 11);
 
 /// A message that is stored.
 pub(crate) struct Stored {
@@ -84,6 +94,7 @@ impl Messages {
 /// A connection to the stream.
 #[derive(Clone)]
 pub(crate) struct Jetstream {
+    client: Client,
     context: Context,
     stream: Stream,
     objects: ObjectStore,
@@ -105,21 +116,35 @@ impl Jetstream {
         let addresses: std::result::Result<Vec<ServerAddr>, _> =
             listed.split(',').map(|server| format!("{scheme}{server}").parse()).collect();
         let addresses = addresses.map_err(|error| wrong(&error))?;
+        let tried = AtomicUsize::new(0);
         let options = ConnectOptions::new()
             .name("truenorth")
             // A server that is not there yet is waited for, as a stream is.
             .retry_on_initial_connect()
             .connection_timeout(Duration::from_secs(2))
-            .ping_interval(Duration::from_secs(2))
-            .reconnect_delay_callback(|attempts| Duration::from_millis((attempts as u64 * 50).min(500)));
+            .ping_interval(SILENT)
+            .reconnect_delay_callback(|attempts| Duration::from_millis((attempts as u64 * 50).min(500)))
+            // One after the other, those that the first one has told of too.
+            .reconnect_to_server_callback(move |servers, _| {
+                let next = tried.fetch_add(1, Ordering::Relaxed) % servers.len().max(1);
+                let addr = servers.get(next).map(|server| server.addr.clone());
+                async { addr.map(|addr| ReconnectToServer { addr, delay: None }) }
+            });
         let client = options.connect(addresses).await.map_err(|error| wrong(&error))?;
         let context = ContextBuilder::new()
             .timeout(ACKNOWLEDGED)
             .ack_timeout(ACKNOWLEDGED)
             .max_ack_inflight(1 << 16)
-            .build(client);
+            .build(client.clone());
         let (stream, objects) = made(&context).await.map_err(|why| wrong(&why))?;
-        Ok(Self { context, stream, objects })
+        let (info, (major, minor)) = (client.server_info(), CLUSTERS);
+        if info.cluster.is_some() && !client.is_server_compatible(major, minor, 0) {
+            return Err(wrong(&format!(
+                "a cluster of NATS {} cannot be relied on when its network is cut: take {major}.{minor} or later",
+                info.version
+            )));
+        }
+        Ok(Self { client, context, stream, objects })
     }
 
     /// Stores a message, once, whatever happens on the way. `expected` is the last one of the same bandit that the sender
@@ -161,10 +186,21 @@ impl Jetstream {
         }
     }
 
-    /// The last message that is stored.
+    /// The last message that is stored, by the word of a leader who has a quorum.
     pub(crate) async fn last(&self) -> std::result::Result<u64, Refused> {
         let info = self.stream.get_info().await.map_err(|error| unreachable(&error))?;
+        if info.cluster.is_some_and(|cluster| !leads(&cluster)) {
+            return Err(unreachable(&"whoever answers has no quorum"));
+        }
         Ok(info.state.last_sequence)
+    }
+
+    /// Goes to the next node, if this one is there but of no use.
+    pub(crate) async fn leave(&self) {
+        if self.client.connection_state() == State::Connected {
+            // Where this cannot be asked for, the service is about to stop.
+            let _ = self.client.force_reconnect().await;
+        }
     }
 
     /// The last message of a bandit that is stored; 0 if there is none.
@@ -196,6 +232,10 @@ impl Jetstream {
             ..PullConfig::default()
         };
         let wrong = failed("the stream cannot be followed");
+        if self.client.connection_state() != State::Connected {
+            // What is asked for meanwhile would be sent later, and all of it at once.
+            return Err(wrong(&"there is no connection"));
+        }
         let consumer = self.stream.create_consumer(config).await.map_err(|error| wrong(&error))?;
         let asked =
             consumer.stream().heartbeat(HEARTBEAT).expires(ASKED).max_messages_per_batch(TOGETHER).messages();
@@ -222,6 +262,14 @@ impl Jetstream {
         object.read_to_end(&mut states).await.ok()?;
         Some(states)
     }
+}
+
+/// Whether an answer is that of a leader whom a majority has answered lately. A node that knows of no leader answers too, with
+/// what it has itself, and so does a leader that does not know yet that it is cut off.
+fn leads(cluster: &ClusterInfo) -> bool {
+    let answered = cluster.replicas.iter().filter(|node| !node.offline && node.active < QUORUM).count();
+    let nodes = cluster.replicas.len() + 1;
+    cluster.leader.is_some() && answered + 1 > nodes / 2
 }
 
 /// The stream and the bucket, made unless they are there.
@@ -272,4 +320,32 @@ fn unreachable(error: &dyn std::fmt::Display) -> Refused {
     Refused::unavailable(format!(
         "the stream has no quorum or cannot be reached ({error}); nothing is promised, ask again with the same id"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a node says of the stream, and the others of which it has heard so many milliseconds ago.
+    fn said(leader: Option<&str>, heard: &[(u64, bool)]) -> ClusterInfo {
+        let others = heard.iter().map(|(ago, offline)| {
+            format!(r#"{{"name":"n","current":true,"active":{},"offline":{offline}}}"#, ago * 1_000_000)
+        });
+        let others = others.collect::<Vec<_>>().join(",");
+        let leader = leader.map_or_else(String::new, |leader| format!(r#""leader":"{leader}","#));
+        serde_json::from_str(&format!(r#"{{{leader}"replicas":[{others}]}}"#)).unwrap()
+    }
+
+    #[test]
+    fn only_a_leader_whom_a_majority_answers_is_believed() {
+        assert!(leads(&said(Some("n0"), &[(900, false), (60_000, false)])));
+        assert!(leads(&said(Some("n0"), &[])), "one node alone is its own majority");
+        // It has been cut off, and does not know yet.
+        assert!(!leads(&said(Some("n0"), &[(4_000, false), (4_100, false)])));
+        // Nobody was ever heard of since the start, which is said as 0.
+        assert!(!leads(&said(Some("n0"), &[(0, true), (0, true)])));
+        // A node that knows of no leader lists itself with the others.
+        assert!(!leads(&said(None, &[(0, false), (900, false), (900, false)])));
+        assert!(!leads(&said(Some("n0"), &[(900, false), (4_000, false), (4_000, false), (4_000, false)])));
+    }
 }

@@ -45,6 +45,10 @@ impl Jetstream {
         match *self {}
     }
 
+    pub(crate) async fn leave(&self) {
+        match *self {}
+    }
+
     pub(crate) async fn last_of(&self, _: &str) -> std::result::Result<u64, Refused> {
         match *self {}
     }

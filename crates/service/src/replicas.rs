@@ -36,6 +36,8 @@ const STALEST: Duration = Duration::from_secs(10);
 /// How often it asks, and how long a call waits for the fold.
 const ASKED: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a node may know nothing of the stream before another one is asked.
+const LEFT: Duration = Duration::from_secs(3);
 /// How long a replica that was away may take to fold all.
 const CAUGHT_UP: Duration = Duration::from_hours(1);
 /// Times that are ended at once.
@@ -90,7 +92,13 @@ impl Replicas {
         let failed = |refused: Refused| StoreError(format!("{servers}: {}", refused.message));
         let stream = Jetstream::open(servers).await?;
         let here = u64::try_from(shared.line.last()).unwrap_or(0);
-        let stored = stream.last().await.map_err(failed)?;
+        let (start, mut stored) = (Instant::now(), stream.last().await);
+        while stored.is_err() && start.elapsed() < PATIENCE {
+            // The stream may be about to elect a leader.
+            tokio::time::sleep(ASKED).await;
+            stored = stream.last().await;
+        }
+        let stored = stored.map_err(failed)?;
         if here > stored {
             return Err(StoreError(format!(
                 "{}: it knows of message {here}, but the stream ends with {stored}: this folder belongs to another stream",
@@ -120,6 +128,7 @@ impl Replicas {
         *lock(&replicas.fresh) = Instant::now();
         tracing::info!(servers, stored, "caught up with the stream");
         tokio::spawn(Arc::clone(&replicas).watch());
+        tokio::spawn(Arc::clone(&replicas).end_times());
         Ok(replicas)
     }
 
@@ -322,17 +331,31 @@ impl Replicas {
         }
     }
 
-    /// Asks how far the stream is, and ends the time of decisions without a reward.
+    /// Asks how far the stream is, and notes when all of that is folded here. Messages themselves cannot tell: the node that
+    /// sends them may be behind the others.
     async fn watch(self: Arc<Self>) {
+        let mut heard = Instant::now();
         while !self.shared.stop.load(Ordering::Relaxed) {
             tokio::time::sleep(ASKED).await;
             let asked = Instant::now();
             if let Ok(last) = self.stream.last().await {
+                heard = asked;
                 self.last.fetch_max(last, Ordering::Relaxed);
-                if lock(&self.folded).last >= last {
+                if self.folded_to(last, STALEST).await.is_ok() {
                     *lock(&self.fresh) = asked;
                 }
+            } else if heard.elapsed() > LEFT {
+                // The node may be cut off from others that can be reached from here.
+                self.stream.leave().await;
+                heard = Instant::now();
             }
+        }
+    }
+
+    /// Ends the time of decisions without a reward.
+    async fn end_times(self: Arc<Self>) {
+        while !self.shared.stop.load(Ordering::Relaxed) {
+            tokio::time::sleep(ASKED).await;
             for hosted in self.shared.hosted() {
                 let over = hosted.hold().map(|live| live.over(now(), TOGETHER)).unwrap_or_default();
                 join_all(over.iter().map(|id| self.end(&hosted, id))).await;
