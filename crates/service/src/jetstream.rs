@@ -49,7 +49,7 @@ const TOGETHER: usize = 1000;
 const SILENT: Duration = Duration::from_secs(1);
 /// How long the other nodes may not have answered a leader before it is no longer believed: it asks them every second.
 const QUORUM: Duration = Duration::from_secs(3);
-/// The first version of NATS whose clusters can be relied on when they are cut in two. The copies of 2.9 lose count of
+/// The first version of NATS whose clusters can be relied on when they are cut in two; of others the log warns. The copies of 2.9 lose count of
 /// messages that were sent twice while a leader was elected, so that one of them skips what another has stored; a leader of
 /// 2.10 says of the second one that the first is stored while that is still to be seen.
 const CLUSTERS: (i64, i64) = (2, 11);
@@ -139,10 +139,11 @@ impl Jetstream {
         let (stream, objects) = made(&context).await.map_err(|why| wrong(&why))?;
         let (info, (major, minor)) = (client.server_info(), CLUSTERS);
         if info.cluster.is_some() && !client.is_server_compatible(major, minor, 0) {
-            return Err(wrong(&format!(
-                "a cluster of NATS {} cannot be relied on when its network is cut: take {major}.{minor} or later",
+            tracing::warn!(
+                "{servers}: nodes of NATS {} can come to hold different messages when their network is cut, and replicas \
+                 with them: take {major}.{minor} or later",
                 info.version
-            )));
+            );
         }
         Ok(Self { client, context, stream, objects })
     }
