@@ -242,8 +242,8 @@ impl Dictionary {
 mod tests {
     use std::rc::Rc;
 
-    use super::super::models::{Likelihood as _, Spread};
     use super::super::quadratic::{Thin, Whole};
+    use super::super::stepped::{Likelihood as _, Spread};
     use super::*;
     use rand::SeedableRng as _;
     use rand_distr::{Distribution as _, StandardNormal};

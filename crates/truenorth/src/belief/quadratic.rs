@@ -1,6 +1,6 @@
 //! The likelihood of the drift as a quadratic form of all columns.
 
-use super::models::{Likelihood, Posterior, Spread};
+use super::stepped::{Likelihood, Posterior, Spread};
 use crate::dense::{self, Beside, Matrix, Vector};
 use crate::error::Result;
 use crate::spare;
