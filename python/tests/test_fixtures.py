@@ -31,7 +31,7 @@ def test_policies_of_earlier_versions_go_on_as_they_were_or_are_refused_by_their
     try:
         policy = truenorth.Policy.load(folder / "policy.tn")
     except ValueError as error:
-        assert "the snapshot has version 3, but this build reads version 7" in str(error)
+        assert "the snapshot has version 3, but this build reads version 8" in str(error)
         with open(folder / "objects.pickle", "rb") as file, pytest.raises(ValueError, match="has version 3"):
             pickle.load(file)
         return

@@ -42,7 +42,7 @@ class Client:
         Seconds to wait for an answer.
     retries : int
         How often a call is made again if the service cannot be reached. Nothing is done twice by that: a decision has its id
-        from the first try on.
+        from the first try on, and `renew` is not made again.
 
     Notes
     -----
@@ -149,7 +149,9 @@ class Client:
 
     def renew(self) -> None:
         """Begins a new season: all that is known becomes its logs."""
-        self._call("POST", "/renew")
+        # Made once: a second try could begin a second season. Its connection is new, so that it was not closed meanwhile.
+        self._drop(self._local.__dict__.pop("connection", None))
+        self._send("POST", "/renew", None, "", retries=0)
 
     @property
     def features(self) -> Features:
@@ -246,11 +248,12 @@ class Client:
     def _fetch(self, path: str) -> bytes:
         return self._send("GET", path, None, "")
 
-    def _send(self, method: str, path: str, data: bytes | None, kind: str) -> bytes:
+    def _send(self, method: str, path: str, data: bytes | None, kind: str, *, retries: int | None = None) -> bytes:
         from http.client import HTTPException  # It takes a while, and most programs never ask a service.
 
         headers = {**self._headers, **({"content-type": kind} if data is not None else {})}
-        for attempt in range(self._retries + 1):
+        retries = self._retries if retries is None else retries
+        for attempt in range(retries + 1):
             try:
                 connection = self._connection()
                 connection.request(method, self._path + path, body=data, headers=headers)
@@ -259,7 +262,7 @@ class Client:
                 break
             except (OSError, HTTPException) as error:
                 self._drop(self._local.__dict__.pop("connection", None))
-                if attempt == self._retries:
+                if attempt == retries:
                     raise ConnectionError(f"{self.url} does not answer: {error or type(error).__name__}") from error
                 # An idle connection that was closed is opened again at once; a service that restarts is waited for.
                 time.sleep(0.0 if attempt == 0 else 0.2 * attempt)

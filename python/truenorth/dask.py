@@ -1,4 +1,4 @@
-"""Logs on Dask, summed up where they are: ``pip install truenorth[dask]``."""
+"""Logs on Dask, summed up where they are: ``pip install './python[dask]'``."""
 
 from __future__ import annotations
 

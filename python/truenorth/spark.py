@@ -1,4 +1,4 @@
-"""Logs on Spark, summed up where they are: ``pip install truenorth[spark]``.
+"""Logs on Spark, summed up where they are: ``pip install './python[spark]'``.
 
 Spark's `mapInArrow` hands each partition to the native reader, whose summaries are merged by a tree on the executors. The
 package must be installed wherever the executors run.

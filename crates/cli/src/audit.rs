@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// [default: the column `round`, if there is one]
     #[arg(long, value_name = "NAME", requires = "pilot")]
     round: Option<String>,
-    /// Format of the pilot: auto (by ending and content), csv, parquet, jsonl, arrow, vw, dsjson or obd
+    /// Format of the pilot: auto (by ending and content), csv, parquet, jsonl, arrow, events, vw, dsjson or obd
     #[arg(long, default_value = "auto", value_parser = format)]
     format: FormatChoice,
     /// The report, one page of HTML; beside it the certificate, REPORT.certificate.toml

@@ -141,8 +141,8 @@ enum Command {
     },
     /// Estimate what another policy would have earned, from logs with the probabilities of their actions
     ///
-    /// Four estimates (replay, inverse propensity scores, the same self-normalised, doubly robust), each with a 95 % interval, and
-    /// a warning where it cannot be relied on.
+    /// Replay, inverse propensity scores, the same self-normalised, and doubly robust, each with a 95 % interval and a warning
+    /// where it cannot be relied on; beside them the model of rewards alone.
     #[command(
         after_help = "Examples:\n  truenorth evaluate demo/events.jsonl --policy uniform\n  truenorth evaluate demo/events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndemo/ is the folder that `truenorth demo` makes. docs/evaluate.md says what the numbers mean."
     )]

@@ -187,7 +187,13 @@ pub async fn serve(options: Options) -> Result<Listening, StoreError> {
         let failed = |refused: Refused| StoreError(format!("bandit `{name}`: {}", refused.message));
         check_name(&name).map_err(failed)?;
         let spec = Spec::from_file_or_model(&told).map_err(failed)?;
-        engine.call(&name, engine::Call::Create(Box::new(spec))).await.map_err(failed)?;
+        match engine.call(&name, engine::Call::Create(Box::new(spec))).await {
+            Err(refused) if refused.status == 409 => tracing::warn!(
+                bandit = name,
+                "there is one of this name that was made of something else, and it goes on as it is; DELETE /v1/bandits/{name} lets the next start make it anew"
+            ),
+            made => drop(made.map_err(failed)?),
+        }
     }
     let service = Arc::new(Service {
         engine,
