@@ -117,13 +117,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             mean(&others)
         );
     } else if beside {
-        // The first rounds touch memory that nothing has touched before.
+        // The first round touches memory that nothing has touched before.
         let most = |from: usize| least[from.min(rounds)..].iter().max().copied().unwrap_or_default();
-        let (most, later) = (most(0), most(2));
+        let (most, later) = (most(0), most(1));
         least.sort_unstable();
         let middle = least[rounds / 2];
         println!(
-            "a decision with fits beside: {middle:.1?} in the middle, {most:.1?} at most, {later:.1?} from the third on"
+            "a decision with fits beside: {middle:.1?} in the middle, {most:.1?} at most, {later:.1?} from the second on"
         );
     }
     Ok(())

@@ -287,7 +287,7 @@ impl Posterior {
         board.all_candidates(turn.actions.count());
         let radius = Radius { norm: neglect.norm, ..Radius::default() };
         board.score(turn.actions, (false, false), Some((live, radius)), None, Branch::Online);
-        board.radii().iter().any(|radius| neglect.of(*radius) > NEGLECTED)
+        board.said_aside().1.iter().any(|length| neglect.of(*length) > NEGLECTED)
     }
 
     /// Whether a round asks for live data alone, which has not learned all rewards yet; the round is counted in its season and in all.
@@ -383,6 +383,9 @@ impl Posterior {
         let Asks { probe, recheck, priced, weight } = self.asks(turn.round, dice);
         self.score(turn, recheck || priced, board);
         let position = board.largest_index().unwrap_or(0);
+        if recheck || priced {
+            self.ask_live(turn, board);
+        }
         let asked = if recheck { self.live_favourite(turn, probe, board) } else { None };
         let mut played = match asked {
             Some(favourite) => Played::at(favourite, PlayRule::LiveFavourite),
@@ -410,6 +413,7 @@ impl Posterior {
         board: &mut Scoreboard,
     ) -> Played {
         let floor = FLOOR.min(turn.rounds_per_feature().recip().sqrt());
+        self.ask_live(turn, board);
         let Priced { safe, price, allowed } = self.price(turn, drawn, board);
         let Scoreboard { possible, draws, .. } = board;
         let forced = turn.spent > allowed;
@@ -488,18 +492,21 @@ impl Posterior {
         }
     }
 
-    /// The action that live data alone would play; in a recheck only if it is neglected. The actions are those that were
-    /// scored last.
-    fn live_favourite(&self, turn: Turn<'_>, probe: bool, board: &mut Scoreboard) -> Option<usize> {
+    /// Asks live data alone for means and ‖x‖ of the actions that were scored last.
+    fn ask_live(&self, turn: Turn<'_>, board: &mut Scoreboard) {
+        let live = self.alone.as_ref().map_or(Cow::Borrowed(&self.known), Later::known);
+        board.aside(turn.actions, &live, Radius { norm: 1.0, ..Radius::default() });
+    }
+
+    /// The action that live data alone would play, once it was asked; in a recheck only if it is neglected.
+    fn live_favourite(&self, turn: Turn<'_>, probe: bool, board: &Scoreboard) -> Option<usize> {
         let scale = if probe { turn.given.settings.exploration_scale } else { RECHECKED };
         let norm = scale * self.noise(turn.given);
         let neglect = Neglect { rounds: turn.rounds_per_feature(), norm, scale };
-        let count = board.candidates.len();
-        let radius = Radius { norm, ..Radius::default() };
-        let scores = board.aside(turn.actions, &self.alone.as_ref()?.known(), radius);
         let mut favourite: Option<(usize, f64, f64)> = None;
-        for action in 0..count {
-            let (mean, radius) = (scores.mean[action], scores.statistical[action]);
+        let (means, lengths) = board.said_aside();
+        for (action, (&mean, length)) in means.iter().zip(lengths).enumerate() {
+            let radius = norm * length;
             let index = neglect.index(mean, mean + radius);
             if favourite.is_none_or(|best| index > best.1) {
                 favourite = Some((action, index, neglect.of(radius)));
@@ -508,7 +515,7 @@ impl Posterior {
         favourite.filter(|favourite| probe || favourite.2 > NEGLECTED).map(|favourite| favourite.0)
     }
 
-    /// What it may cost to play this one of the actions that were scored last, by live data alone; see
+    /// What it may cost to play this one of the actions that were scored last, by live data alone, once it was asked; see
     /// [`Budget`].
     fn price(&self, turn: Turn<'_>, position: usize, board: &mut Scoreboard) -> Priced {
         let Turn { given, actions, round, .. } = turn;
@@ -517,11 +524,11 @@ impl Posterior {
         let noise = self.noise(given);
         let budget = Budget::new(live.log_det_growth(), settings.delta, settings.dimension, round);
         let count = board.candidates.len();
-        let radius = Radius { norm: budget.radius * noise, ..Radius::default() };
+        let norm = budget.radius * noise;
         let mut possible = std::mem::take(&mut board.possible);
-        let scores = board.aside(actions, &live, radius);
-        let upper = |k: usize| scores.mean[k] + scores.statistical[k];
-        let lower = |k: usize| scores.mean[k] - scores.statistical[k];
+        let (means, lengths) = board.said_aside();
+        let upper = |k: usize| means[k] + norm * lengths[k];
+        let lower = |k: usize| means[k] - norm * lengths[k];
         let (mut safe, mut best) = (0, f64::NEG_INFINITY);
         for k in 0..count {
             safe = if upper(k) > upper(safe) { k } else { safe };

@@ -161,17 +161,17 @@ impl Scoreboard {
 
     /// What another branch says of the candidates that were scored last, and were kept. The scores stay what they were,
     /// but for those of an online branch.
-    pub(crate) fn aside(&mut self, actions: Actions<'_>, known: &Known, radius: Radius) -> &Scores {
+    pub(crate) fn aside(&mut self, actions: Actions<'_>, known: &Known, radius: Radius) {
         match known {
             Known::Whole(known) => self.run(None, actions.dimension(), true, [Some((known, radius)), None]),
             Known::Parted(known) => known.score(actions, (radius, None), &mut self.online, &mut self.room),
         }
-        &self.online
     }
 
-    /// Radii of the candidates that were scored last by an online branch.
-    pub(crate) fn radii(&self) -> &[f64] {
-        &self.online.statistical[..self.candidates.len()]
+    /// Means and radii that an online branch has said of the candidates last.
+    pub(crate) fn said_aside(&self) -> (&[f64], &[f64]) {
+        let (Scores { mean, statistical, .. }, count) = (&self.online, self.candidates.len());
+        (&mean[..count], &statistical[..count])
     }
 
     /// Scores that come from elsewhere: the intervals of each candidate by both branches.

@@ -12,25 +12,36 @@ use crate::dense::Vector;
 use crate::round::{Actions, Row};
 use crate::statistic::RidgeStatistic;
 
-/// Σx² and Σx⁴ of numbers, whose order makes no difference: the shares of the largest square are rounded to multiples of what an
-/// f64 of the size of their count has as its last bit, and sums of these are exact.
-fn powers(values: impl ExactSizeIterator<Item = f64> + Clone) -> (f64, f64) {
+/// Columns that are looked at together, so that the processor divides several numbers at once.
+const LANES: usize = 8;
+
+/// Σx² and Σx⁴ of the numbers of some columns, whose order makes no difference: the shares of the largest square are rounded to multiples
+/// of what an f64 of the size of their count has as its last bit, and sums of these are exact.
+fn powers<const N: usize>(values: impl ExactSizeIterator<Item = [f64; N]> + Clone) -> [(f64, f64); N] {
     let count = values.len().next_power_of_two() as f64;
-    let largest = values.clone().fold(0.0, |largest: f64, value| largest.max(value * value));
-    if largest == 0.0 {
-        return (0.0, 0.0);
+    let mut largest = [0.0_f64; N];
+    for values in values.clone() {
+        for (largest, value) in largest.iter_mut().zip(values) {
+            *largest = largest.max(value * value);
+        }
     }
     let rounded = |share: f64| (share + count) - count;
-    let (square, fourth) = values.fold((0.0, 0.0), |(square, fourth), value| {
-        let share = value * value / largest;
-        (square + rounded(share), fourth + rounded(share * share))
-    });
-    (square * largest, fourth * largest * largest)
+    // What is all zeros has sums of 0, whatever it is divided by.
+    let divisor = largest.map(|largest| if largest > 0.0 { largest } else { 1.0 });
+    let (mut square, mut fourth) = ([0.0; N], [0.0; N]);
+    for values in values {
+        for lane in 0..N {
+            let share = values[lane] * values[lane] / divisor[lane];
+            square[lane] += rounded(share);
+            fourth[lane] += rounded(share * share);
+        }
+    }
+    std::array::from_fn(|lane| (square[lane] * largest[lane], fourth[lane] * largest[lane] * largest[lane]))
 }
 
 /// The unit of a column in the actions of a round; nothing where they do not show it.
 pub(crate) fn first_unit(actions: Actions<'_>, j: usize) -> Option<f64> {
-    let (square, fourth) = powers((0..actions.count()).map(|k| actions.row(k).get(j)));
+    let [(square, fourth)] = powers((0..actions.count()).map(|k| [actions.row(k).get(j)]));
     Some(unit(square, fourth)).filter(|&unit| unit > 0.0)
 }
 
@@ -124,11 +135,19 @@ impl Units {
             let mut shown: Vec<(usize, f64)> = rows.filter(|(_, value)| *value != 0.0).collect();
             shown.sort_by_key(|(column, _)| *column);
             for shown in shown.chunk_by(|a, b| a.0 == b.0) {
-                add(shown[0].0, powers(shown.iter().map(|(_, value)| *value)));
+                let [powers] = powers(shown.iter().map(|(_, value)| [*value]));
+                add(shown[0].0, powers);
             }
         } else {
-            for column in 0..actions.dimension() {
-                add(column, powers((0..actions.count()).map(|k| actions.row(k).values()[column])));
+            for first in (0..actions.dimension()).step_by(LANES) {
+                let few = LANES.min(actions.dimension() - first);
+                let lanes = |k: usize| {
+                    let mut lanes = [0.0; LANES];
+                    lanes[..few].copy_from_slice(&actions.row(k).values()[first..first + few]);
+                    lanes
+                };
+                let powers = powers((0..actions.count()).map(lanes));
+                powers[..few].iter().enumerate().for_each(|(lane, powers)| add(first + lane, *powers));
             }
         }
         let before = std::mem::take(&mut self.by_column);
@@ -190,13 +209,15 @@ mod tests {
     fn sums_of_powers_are_the_same_in_any_order_and_right() {
         let mut values: Vec<f64> =
             (0..37).map(|i| f64::from(i * i % 101).sin() * 10f64.powi(i % 7)).collect();
-        let (square, fourth) = powers(values.iter().copied());
+        let powers = |values: &[f64]| powers(values.iter().map(|&value| [value, 2.0 * value, 0.0]));
+        let [(square, fourth), twice, none] = powers(&values);
+        assert_eq!((twice, none), ((4.0 * square, 16.0 * fourth), (0.0, 0.0)));
         let plain = |power: i32| values.iter().map(|value| value.powi(power)).sum::<f64>();
         assert!((square / plain(2) - 1.0).abs() < 1e-13 && (fourth / plain(4) - 1.0).abs() < 1e-13);
         for turn in 1..37 {
             values.rotate_left(turn);
             values.swap(3, turn);
-            assert_eq!(powers(values.iter().copied()), (square, fourth));
+            assert_eq!(powers(&values)[0], (square, fourth));
         }
     }
 
