@@ -236,6 +236,11 @@ impl Belief {
         &self.news
     }
 
+    /// Finds what follows from a belief that was read.
+    pub(crate) fn weigh_news(&mut self) {
+        self.news.weigh();
+    }
+
     /// Takes note of a live observation between fits.
     pub(crate) fn learn(&mut self, features: Row<'_>) {
         self.news.learn(features, self.variance);

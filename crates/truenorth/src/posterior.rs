@@ -488,7 +488,7 @@ impl Posterior {
         }
         board.neglect = Some(neglect);
         if let Some(news) = news {
-            board.news.extend((0..actions.count()).map(|action| news.variance(actions.row(action))));
+            board.add_news(|action| news.variance(actions.row(action)));
         }
     }
 
@@ -627,6 +627,7 @@ impl Posterior {
 
     /// Finds what follows from a state that was read.
     pub(crate) fn limit(&mut self) {
+        self.belief.iter_mut().for_each(Belief::weigh_news);
         let alone = self.alone.iter_mut().map(Later::caught_up);
         for known in [&mut self.known].into_iter().chain(alone) {
             if let Known::Parted(parted) = known {

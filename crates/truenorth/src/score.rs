@@ -174,6 +174,13 @@ impl Scoreboard {
         (&mean[..count], &statistical[..count])
     }
 
+    /// The part of each candidate's variance that is due to new columns; one without a radius cannot have the largest index.
+    pub(crate) fn add_news(&mut self, new: impl Fn(usize) -> f64) {
+        let scores = if self.scored.informed.is_some() { &self.informed } else { &self.online };
+        let radii = scores.statistical.iter().zip(&self.candidates);
+        self.news.extend(radii.map(|(&radius, &action)| if radius > 0.0 { new(action) } else { 0.0 }));
+    }
+
     /// Scores that come from elsewhere: the intervals of each candidate by both branches.
     pub(crate) fn set<E>(
         &mut self,

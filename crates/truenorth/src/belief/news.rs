@@ -14,8 +14,14 @@ use crate::round::Row;
 
 /// The new columns.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct News(Vec<New>);
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+pub(crate) struct News {
+    /// In columns that increase.
+    new: Vec<New>,
+    /// What a square counts by column, up to the last new one: 0 where a column is not new.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    weights: Vec<f64>,
+}
 
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -36,7 +42,15 @@ impl News {
             New { column, prior, known: prior * information(column) }
         };
         let shown = units.by_column().iter().enumerate().filter(|(_, unit)| **unit > 0.0);
-        Self(shown.map(new).filter(New::is_new).collect())
+        let mut news = Self { new: shown.map(new).filter(New::is_new).collect(), weights: Vec::new() };
+        news.weigh();
+        news
+    }
+
+    /// Finds the weights, which are not stored.
+    pub(crate) fn weigh(&mut self) {
+        self.weights = vec![0.0; self.new.last().map_or(0, |new| new.column + 1)];
+        self.new.iter().for_each(|new| self.weights[new.column] = new.weight());
     }
 
     /// Takes in a live observation with noise of this variance. It can make nothing new.
@@ -46,45 +60,46 @@ impl News {
         }
         let mut known_now = false;
         for (column, value) in features.entries() {
-            if let Ok(at) = self.0.binary_search_by_key(&column, |new| new.column) {
-                self.0[at].known += self.0[at].prior * value.powi(2) / noise;
-                known_now |= !self.0[at].is_new();
+            if let Ok(at) = self.new.binary_search_by_key(&column, |new| new.column) {
+                let new = &mut self.new[at];
+                new.known += new.prior * value.powi(2) / noise;
+                known_now |= !new.is_new();
+                self.weights[column] = new.weight();
             }
         }
         if known_now {
-            self.0.retain(New::is_new);
+            self.new.retain(New::is_new);
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.new.is_empty()
     }
 
     /// n of an action.
     pub(crate) fn variance(&self, features: Row<'_>) -> f64 {
+        let part = |value: f64, column: usize| value * value * self.weights.get(column).unwrap_or(&0.0);
         if features.columns().is_none() {
-            let part = |new: &New| features.get(new.column).powi(2) * new.prior / (1.0 + new.known);
-            return self.0.iter().map(part).sum();
+            return self.new.iter().map(|new| part(features.get(new.column), new.column)).sum();
         }
-        let new =
-            |column| self.0.binary_search_by_key(&column, |new: &New| new.column).ok().map(|at| &self.0[at]);
-        let part = |(column, value): (usize, f64)| {
-            new(column).map_or(0.0, |new| value.powi(2) * new.prior / (1.0 + new.known))
-        };
-        features.entries().map(part).sum()
+        features.entries().map(|(column, value)| part(value, column)).sum()
     }
 
     /// Whether this can be a policy's state: deserialised data may be anything.
     pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
         let usable = |number: f64| (0.0..f64::INFINITY).contains(&number);
-        self.0.is_sorted_by_key(|new| new.column)
-            && self.0.iter().all(|new| new.column < dimension && usable(new.prior) && usable(new.known))
+        self.new.is_sorted_by_key(|new| new.column)
+            && self.new.iter().all(|new| new.column < dimension && usable(new.prior) && usable(new.known))
     }
 }
 
 impl New {
     fn is_new(&self) -> bool {
         self.known < 1.0
+    }
+
+    fn weight(&self) -> f64 {
+        if self.is_new() { self.prior / (1.0 + self.known) } else { 0.0 }
     }
 }
 

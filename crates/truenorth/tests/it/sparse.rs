@@ -358,12 +358,14 @@ fn a_policy_that_grows_is_the_one_that_always_had_its_features() {
 
 #[test]
 fn a_restored_policy_goes_on_bit_for_bit_and_damage_is_found() {
-    for shape in SHAPES {
+    // Few logs and few rounds leave columns that are new.
+    let cases = SHAPES.into_iter().flat_map(|shape| [(shape, 50, 200), (shape, 2, 2)]);
+    for (shape, rows, rounds) in cases {
         let mut world = World::new(shape, 8);
-        let [_, logs] = world.logs(50);
+        let [_, logs] = world.logs(rows);
         let settings = Policy::builder(world.dimension()).logs(logs).season(150).sparse(true);
         let mut policy = settings.fits_beside(shape.is_hashed()).build().unwrap();
-        play(&mut policy, &mut world, 200);
+        play(&mut policy, &mut world, rounds);
         let bytes = policy.to_bytes();
         let mut restored = Policy::from_bytes(&bytes).unwrap();
         assert_eq!(restored.to_bytes(), bytes);
@@ -461,12 +463,18 @@ fn every_policy_takes_both_forms() {
 
 #[test]
 fn arms_that_are_skipped_have_not_the_largest_index() {
-    for (shape, seed) in [(Shape::Arms(40, 5), 8), (Shape::SharedArms(12, 4), 9), (Shape::Hashed(30, 3), 10)]
-    {
+    let shapes = [(Shape::Arms(40, 5), 8), (Shape::SharedArms(12, 4), 9), (Shape::Hashed(30, 3), 10)];
+    // Logs of so few rows leave columns that are new.
+    let cases = shapes.into_iter().flat_map(|(shape, seed)| [(shape, seed, None), (shape, seed, Some(20))]);
+    for (shape, seed, rows) in cases {
         let mut world = World::new(shape, seed);
         let dimension = world.dimension();
-        let settings = Policy::builder(dimension).preset(Preset::LinUcb).exploration_scale(0.3);
-        let mut policy = settings.sparse(true).build().unwrap();
+        let mut settings = Policy::builder(dimension).sparse(true);
+        settings = match rows {
+            Some(rows) => settings.logs(world.logs(rows)[1].clone()),
+            None => settings.preset(Preset::LinUcb).exploration_scale(0.3),
+        };
+        let mut policy = settings.build().unwrap();
         for _ in 0..600 {
             let round = world.round();
             let actions = round.sparse(dimension);
@@ -476,7 +484,9 @@ fn arms_that_are_skipped_have_not_the_largest_index() {
             assert_eq!(choice, expected, "{shape:?}");
             let intervals = &why.layers[0].actions;
             let largest = intervals.iter().map(|interval| interval.index).fold(f64::NEG_INFINITY, f64::max);
-            assert!(intervals[choice.action].index >= largest, "{shape:?}");
+            let by_index = why.layers[0].rule.starts_with("plays the largest ucb");
+            assert!(by_index || rows.is_some(), "{shape:?}");
+            assert!(!by_index || intervals[choice.action].index >= largest, "{shape:?}");
             let reward = world.reward(actions.row(choice.action), false);
             policy.learn(choice.rewarded(actions, reward)).unwrap();
         }
