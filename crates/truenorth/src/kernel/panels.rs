@@ -69,13 +69,13 @@ mod wide {
             while first < dimension {
                 // The last block of eight features may overlap the one before.
                 let at = if first + 8 > dimension { dimension.saturating_sub(8) } else { first };
-                let block = transpose(simd, starts.map(|start| load(simd, features, start + at)));
-                if let Some(columns) = columns[at..].first_chunk_mut::<8>() {
-                    *columns = block.map(cast);
-                } else {
-                    for (column, values) in columns[at..].iter_mut().zip(block) {
-                        *column = cast(values);
-                    }
+                // A loop, as `map` of so many numbers is a call, and copies them.
+                let mut rows = [cast(simd.splat_f64s(0.0)); 8];
+                for (row, start) in rows.iter_mut().zip(starts) {
+                    *row = load(simd, features, start + at);
+                }
+                for (column, values) in columns[at..].iter_mut().zip(transpose(simd, rows)) {
+                    *column = cast(values);
                 }
                 first += 8;
             }
