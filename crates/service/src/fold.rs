@@ -236,6 +236,14 @@ impl Shared {
         if sequence < here + WORTH_KEEPING {
             return Ok(None);
         }
+        // Before anything is changed: one that cannot be read, as of another version, is done without.
+        for KeptBandit { key, name, made, state } in &bandits {
+            let made = Made { key: *key, name: name.clone(), spec: made.clone() };
+            if let Err(why) = Hosted::restored(made, Some(state)) {
+                tracing::warn!(%why, "done without states that were kept");
+                return Ok(None);
+            }
+        }
         let known: BTreeMap<i64, &KeptBandit> = bandits.iter().map(|kept| (kept.key, kept)).collect();
         for hosted in self.hosted().into_iter().filter(|hosted| !known.contains_key(&hosted.key)) {
             self.discard(&hosted)?;

@@ -166,6 +166,13 @@ pub(crate) fn snapshot_number(bytes: &[u8]) -> Option<i64> {
     postcard::take_from_bytes::<i64>(payload).ok().map(|(number, _)| number)
 }
 
+/// The snapshot of a bandit that another version of the program wrote, after a record.
+#[cfg(test)]
+pub(crate) fn of_another_version(number: i64) -> Vec<u8> {
+    let (waits, deadlines) = (HashMap::new(), VecDeque::new());
+    framed(MAGIC, VERSION, &State { number, mode: Mode::Live, waits, deadlines, bandit: b"another".to_vec() })
+}
+
 impl Live {
     /// Its state as it is now.
     pub(crate) fn still(&self) -> Still {

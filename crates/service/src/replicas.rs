@@ -94,8 +94,11 @@ impl Replicas {
         let here = u64::try_from(shared.line.last()).unwrap_or(0);
         let (start, mut stored) = (Instant::now(), stream.last().await);
         while stored.is_err() && start.elapsed() < PATIENCE {
-            // The stream may be about to elect a leader.
+            // The stream may be about to elect a leader, or others can.
             tokio::time::sleep(ASKED).await;
+            if start.elapsed() > LEFT {
+                stream.leave().await;
+            }
             stored = stream.last().await;
         }
         let stored = stored.map_err(failed)?;
@@ -334,15 +337,21 @@ impl Replicas {
     /// Asks how far the stream is, and notes when all of that is folded here. Messages themselves cannot tell: the node that
     /// sends them may be behind the others.
     async fn watch(self: Arc<Self>) {
-        let mut heard = Instant::now();
+        let (mut heard, mut awaited) = (Instant::now(), None);
         while !self.shared.stop.load(Ordering::Relaxed) {
             tokio::time::sleep(ASKED).await;
             let asked = Instant::now();
             if let Ok(last) = self.stream.last().await {
                 heard = asked;
                 self.last.fetch_max(last, Ordering::Relaxed);
-                if self.folded_to(last, STALEST).await.is_ok() {
-                    *lock(&self.fresh) = asked;
+                let (then, goal) = *awaited.get_or_insert((asked, last));
+                // No longer, as a node that is cut off says nothing and sends nothing.
+                let folded = self.folded_to(goal, LEFT).await.is_ok();
+                if folded {
+                    *lock(&self.fresh) = then;
+                }
+                if folded || then.elapsed() > STALEST {
+                    awaited = None;
                 }
             } else if heard.elapsed() > LEFT {
                 // The node may be cut off from others that can be reached from here.

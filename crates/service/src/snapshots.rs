@@ -13,7 +13,7 @@ use truenorth_logs::write_whole;
 
 use crate::engine::{Shared, now};
 use crate::hosted::{Hosted, snapshot_number};
-use crate::journal::{Journal, Result, StoreError};
+use crate::journal::{Journal, Made, Result, StoreError};
 use crate::line::lock;
 
 /// Records without a snapshot, of all bandits, from which on some are taken.
@@ -34,22 +34,27 @@ pub(crate) fn remove(folder: &Path, key: i64) {
     let _ = std::fs::remove_file(path(folder, key));
 }
 
-/// The state that a bandit's fold starts from: its last snapshot, or what old records were forgotten for.
-pub(crate) fn start(folder: &Path, key: i64, journal: &dyn Journal) -> Result<Option<Vec<u8>>> {
-    let kept = std::fs::read(path(folder, key)).ok();
-    let kept = kept.and_then(|bytes| snapshot_number(&bytes).map(|number| (number, bytes)));
-    if let Some((number, _)) = &kept
-        && *number > journal.last()?
+/// A bandit as its fold starts: by its last snapshot or, where that cannot be read, by what old records were forgotten for.
+pub(crate) fn restored(folder: &Path, made: Made, journal: &dyn Journal) -> Result<Hosted> {
+    let path = path(folder, made.key);
+    let base = journal.base(made.key)?;
+    let forgotten = base.as_deref().and_then(snapshot_number).unwrap_or(-1);
+    if let Ok(bytes) = std::fs::read(&path)
+        && let Some(number) = snapshot_number(&bytes).filter(|number| *number > forgotten)
     {
-        return Err(StoreError(format!(
-            "{}: it knows of record {number}, but the journal ends with record {}: records are lost, restore a backup",
-            path(folder, key).display(),
-            journal.last()?
-        )));
+        let last = journal.last()?;
+        if number > last {
+            return Err(StoreError(format!(
+                "{}: it knows of record {number}, but the journal ends with record {last}: records are lost, restore a backup",
+                path.display(),
+            )));
+        }
+        match Hosted::restored(made.clone(), Some(&bytes)) {
+            Err(why) => tracing::warn!(%why, path = %path.display(), "done without a snapshot"),
+            restored => return restored,
+        }
     }
-    let base = journal.base(key)?;
-    let base = base.map(|bytes| (snapshot_number(&bytes).unwrap_or(-1), bytes));
-    Ok(kept.into_iter().chain(base).max_by_key(|(number, _)| *number).map(|(_, bytes)| bytes))
+    Hosted::restored(made, base.as_deref())
 }
 
 /// All bandits of a folder, as its journal has them.
@@ -57,8 +62,7 @@ pub(crate) fn start(folder: &Path, key: i64, journal: &dyn Journal) -> Result<Op
 pub(crate) fn fold(folder: &Path, journal: &dyn Journal) -> Result<(BTreeMap<String, Arc<Hosted>>, u64)> {
     let mut bandits = BTreeMap::new();
     for made in journal.bandits()? {
-        let snapshot = start(folder, made.key, journal)?;
-        bandits.insert(made.key, Hosted::restored(made, snapshot.as_deref())?);
+        bandits.insert(made.key, restored(folder, made, journal)?);
     }
     let unkept = follow(&mut bandits, journal)?;
     let bandits = bandits.into_values().map(|hosted| (hosted.name.clone(), Arc::new(hosted)));

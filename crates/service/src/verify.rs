@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::hosted::Hosted;
 use crate::journal::{Journal, StoreError};
-use crate::snapshots::{follow, start};
+use crate::snapshots::{follow, restored};
 use crate::store::Store;
 
 /// What was found.
@@ -30,9 +30,9 @@ pub fn verify(folder: &Path) -> Result<Verified, StoreError> {
     let (mut whole, mut kept) = (BTreeMap::new(), BTreeMap::new());
     for made in made {
         // Looked at before the journal is read, which may go on meanwhile.
-        let (key, base, snapshot) = (made.key, store.base(made.key)?, start(folder, made.key, &store)?);
-        whole.insert(key, Hosted::restored(made.clone(), base.as_deref())?);
-        kept.insert(key, Hosted::restored(made, snapshot.as_deref())?);
+        let (key, base) = (made.key, store.base(made.key)?);
+        kept.insert(key, restored(folder, made.clone(), &store)?);
+        whole.insert(key, Hosted::restored(made, base.as_deref())?);
     }
     for bandits in [&mut whole, &mut kept] {
         if let Err(error) = follow(bandits, &store) {

@@ -25,7 +25,8 @@ const TOGETHER: usize = 64;
 
 /// Lower Cholesky factor C with CCᵀ = `matrix`, or the eigenvalue that stands in the way.
 pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
-    let mut factor = eliminated(what, spare::copied(matrix), &mut [])?;
+    let smallest = |_| check::indefinite(what, matrix.symmetric_eigenvalues().min());
+    let mut factor = eliminated(what, spare::copied(matrix), &mut []).map_err(smallest)?;
     factor.fill_upper_triangle(0.0, 1);
     Ok(factor)
 }
@@ -58,13 +59,8 @@ pub(crate) fn eliminated(
     mut matrix: Matrix,
     beside: &mut [Beside<'_>],
 ) -> Result<Matrix> {
-    let diagonal = matrix.diagonal();
-    if factorise(&mut matrix, beside) {
-        return Ok(matrix);
-    }
-    matrix.fill_lower_triangle_with_upper_triangle();
-    matrix.set_diagonal(&diagonal);
-    Err(check::indefinite(what, matrix.symmetric_eigenvalues().min()))
+    // Of what is left of it, nobody can tell the eigenvalue.
+    if factorise(&mut matrix, beside) { Ok(matrix) } else { Err(check::indefinite(what, f64::NAN)) }
 }
 
 /// Replaces the lower half of a symmetric matrix by its Cholesky factor, and rows beside it; tells whether it has one.
@@ -434,6 +430,12 @@ mod tests {
                 cholesky("a matrix", &(&matrix - identity(side) * (2.0 * matrix.trace()))).unwrap_err();
             assert!(error.is_singular(), "{side}");
         }
+        // Nothing is said of numbers that are not the matrix's.
+        let indefinite = Matrix::from_row_slice(2, 2, &[1.0, 2.0, 2.0, 1.0]);
+        let [whole, half] = [cholesky("M", &indefinite).err(), roots("M", spare::lower(&indefinite)).err()]
+            .map(Option::unwrap);
+        assert_eq!(whole.to_string(), "M must be positive definite, but its smallest eigenvalue is -1");
+        assert_eq!(half.to_string(), "M must be positive definite, but is not");
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub(crate) enum Reason {
     )]
     NotSymmetric { what: &'static str, row: usize, column: usize, value: f64, mirrored: f64 },
     /// A matrix that must be positive definite is not.
-    #[error("{what} must be positive definite, but its smallest eigenvalue is {shown}", shown = shown(*eigenvalue))]
+    #[error("{what} must be positive definite, but {}", smallest(*eigenvalue))]
     NotPositiveDefinite { what: &'static str, eigenvalue: f64 },
     /// Directions that must be orthonormal are not.
     #[error("directions must be orthonormal, but the inner product of {first} and {second} is {shown}", shown = shown(*product))]
@@ -104,6 +104,15 @@ pub(crate) enum Reason {
 
 /// Result of a library call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A matrix's smallest eigenvalue, where that is known.
+fn smallest(eigenvalue: f64) -> String {
+    if eigenvalue.is_nan() {
+        "is not".to_owned()
+    } else {
+        format!("its smallest eigenvalue is {}", shown(eigenvalue))
+    }
+}
 
 /// A number as a person would write it: `0.5` and `1000`, but `1e300` without its zeros.
 fn shown(value: f64) -> String {

@@ -154,7 +154,10 @@ impl Policy {
         if let Some(current) = &mut policy.belief {
             current.take(belief, found.is_some());
         }
-        let Some((known, alone)) = found else { return Ok(()) };
+        let Some((known, alone)) = found else {
+            policy.wake();
+            return Ok(());
+        };
         policy.known.become_like(known);
         match (&mut policy.alone, alone) {
             (Some(current), Some(alone)) => current.become_like(alone),

@@ -242,19 +242,24 @@ impl Posterior {
         let Turn { given, actions, round, rewards, .. } = turn;
         let look = |belief: &mut Belief| belief.is_due((round, rewards), actions, given.logs());
         self.catch_up(given, (round, turn.dice));
+        if self.belief.as_mut().is_some_and(look) || self.has_faded(turn) {
+            let fit = if given.settings.fits_beside { Self::ask } else { Self::fit };
+            match fit(self, given, round, rewards) {
+                // Features of wildly different sizes can make a precision singular by rounding. What was
+                // believed before stays in force, and follows each reward.
+                Err(error) if error.is_singular() => self.wake(),
+                done => done?,
+            }
+        }
         if self.wakes(turn, board) {
-            self.alone.iter_mut().for_each(|alone| alone.set_rests(false));
+            self.wake();
         }
-        if !(self.belief.as_mut().is_some_and(look) || self.has_faded(turn)) {
-            return Ok(());
-        }
-        let fit = if given.settings.fits_beside { Self::ask } else { Self::fit };
-        match fit(self, given, round, rewards) {
-            // Features of wildly different sizes can make a precision singular by rounding. What was
-            // believed before stays in force, and follows each reward.
-            Err(error) if error.is_singular() => Ok(()),
-            done => done,
-        }
+        Ok(())
+    }
+
+    /// Has live data alone learn from now on.
+    pub(crate) fn wake(&mut self) {
+        self.alone.iter_mut().for_each(|alone| alone.set_rests(false));
     }
 
     /// Whether [`see`](Self::see) changes anything.
@@ -373,7 +378,7 @@ impl Posterior {
         }
         if toll.forced {
             // What it decides, it learns.
-            self.alone.iter_mut().for_each(|alone| alone.set_rests(false));
+            self.wake();
         }
     }
 
@@ -603,13 +608,18 @@ impl Posterior {
             let (known, alone) = belief.fit_parted(given.logs(), data, rewards)?;
             return Ok((Known::Parted(known), alone.map(Known::Parted)));
         }
-        let found = belief.fit(given.logs(), data, rewards)?;
-        let known =
-            |believed: &Gaussian| Precision::from_belief(believed, belief.noise().powi(2)).map(Known::Whole);
-        let both = (known(&found.belief)?, found.alone.as_ref().map(known).transpose()?);
-        found.keep();
+        let whole = |belief: &mut Belief| {
+            let found = belief.fit(given.logs(), data, rewards)?;
+            let known = |believed: &Gaussian| {
+                Precision::from_belief(believed, belief.noise().powi(2)).map(Known::Whole)
+            };
+            let both = (known(&found.belief)?, found.alone.as_ref().map(known).transpose()?);
+            found.keep();
+            Ok(both)
+        };
+        let both = whole(belief);
         spare::rest();
-        Ok(both)
+        both
     }
 
     /// All that is known so far, as logs; nothing where the logs are never doubted.

@@ -83,7 +83,6 @@ mod tests {
         keep([first]);
         let again = zeros(190, 200);
         assert!(place(&again) == there && again.iter().all(|number| *number == 0.0));
-        assert!(place(&zeros(200, 200)) != there);
         let half = lower(&Matrix::from_fn(3, 3, |i, j| (i + j) as f64));
         assert_eq!((half[(1, 0)], half[(2, 1)], half[(2, 2)]), (1.0, 3.0, 4.0));
         keep([again].into_iter().chain((0..9).map(|_| Matrix::zeros(200, 200))));

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{Scratch, Served, asked, play, spec, with};
 use crate::engine::{Answer, Call, Engine};
+use crate::hosted::of_another_version;
 use crate::journal::{Journal, Made, Record, Result, StoreError, Take};
 use crate::spec::Mode;
 use crate::store::{FILE, Store};
@@ -218,6 +219,19 @@ fn a_snapshot_that_knows_more_than_the_journal_is_a_loss_that_is_said() {
     // One that is damaged is done without.
     std::fs::write(data.join("bandit-1.snapshot"), "rubbish").unwrap();
     assert_eq!(Served::start(&data).counts("news").decisions, 0);
+}
+
+#[test]
+fn a_snapshot_of_another_version_is_done_without() {
+    let folder = Scratch::new();
+    let data = folder.path("data");
+    let served = Served::start(&data);
+    served.make("news", spec());
+    play(&served, "news", 0..10);
+    drop(served);
+    std::fs::write(data.join("bandit-1.snapshot"), of_another_version(5)).unwrap();
+    assert_eq!(verify(&data).unwrap().problems, Vec::<String>::new());
+    assert_eq!(Served::start(&data).counts("news").decisions, 10);
 }
 
 #[test]

@@ -413,7 +413,8 @@ impl<'a, L: Weighed> Models<'a, L> {
                     own.push(peak);
                 }
             }
-            let peak = own.iter().map(|model| model.log_weight).fold(f64::NEG_INFINITY, f64::max);
+            let weights = own.iter().map(|model| model.log_weight).filter(|weight| weight.is_finite());
+            let peak = weights.fold(f64::NEG_INFINITY, f64::max);
             heaviest = heaviest.max(peak);
             found.push((peak, own));
             // What is next to one of these is no heavier than their peak.
