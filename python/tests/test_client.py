@@ -1,6 +1,7 @@
 """A bandit behind a service does what a bandit in this process does."""
 
 import json
+import socket
 import sqlite3
 import subprocess
 import threading
@@ -135,6 +136,39 @@ def test_refusals_are_errors_with_their_codes(address):
         truenorth.Client("http://127.0.0.1:9", "x", retries=0).counts
     with pytest.raises(ValueError, match="must be as in"):
         truenorth.Client("localhost:8700", "x")
+
+
+def test_a_restart_goes_on_with_a_bandit_that_was_made_of_something_else(tmp_path):
+    with serving(tmp_path / "data", "--bandit", f"news={MODEL}") as address:
+        play(truenorth.Client(address, "news"), 10)
+    for told in (MODEL, "price"):
+        with serving(tmp_path / "data", "--bandit", f"news={told}") as address:
+            assert truenorth.Client(address, "news").counts.decisions == 10
+            with pytest.raises(truenorth.BanditError, match="news"):
+                truenorth.Client.create(address, "news", "price")
+
+
+def test_a_season_begins_once_even_if_nobody_hears_the_answer():
+    """What is asked for twice without harm is asked again; a second season would be one too many."""
+    asked = []
+
+    def answer_nothing():
+        while True:
+            connection, _ = door.accept()
+            with connection:
+                asked.append(connection.recv(1000).split(b" ", 2)[:2])
+                if len(asked) == 4:
+                    return
+
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        listener = threading.Thread(target=answer_nothing)
+        listener.start()
+        client = truenorth.Client(f"http://127.0.0.1:{door.getsockname()[1]}", "news", retries=2)
+        for act in (client.renew, lambda: client.counts):
+            with pytest.raises(ConnectionError):
+                act()
+        listener.join(10)
+    assert asked == [[b"POST", b"/v1/bandits/news/renew"]] + 3 * [[b"GET", b"/v1/bandits/news"]]
 
 
 def test_threads_share_a_client_and_a_token_opens_the_door(tmp_path):

@@ -335,23 +335,29 @@ impl<'a, L: Weighed> Models<'a, L> {
         let changed = model.named.changed();
         let (moved, last) = (model.named.moved, self.columns() - 1);
         let [means, variances] = self.likelihood.marginals(&model.state, &mut room.marginals);
-        let prior = self.gain(changed, self.ways(0, moved));
+        // What a column gains by changing, and by changing back; the last one has ways of its own.
+        let gains = |ways| {
+            (self.gain(changed, ways), changed.checked_sub(1).map_or(0.0, |fewer| -self.gain(fewer, ways)))
+        };
+        let (gained, last_gained) = (gains(self.ways(0, moved)), gains(self.ways(last, moved)));
         kernel::run(&mut Contend {
             means: &means[..last],
             variances: &variances[..last],
             changed: &model.named.states[..last],
             precision: self.moved[usize::from(moved)].precision,
-            least: 2.0 * (least - model.log_weight - prior) - EQUAL,
+            least: 2.0 * (least - model.log_weight - gained.0) - EQUAL,
             to: &mut room.contending,
         });
         for &column in room.contending.iter().chain([&last]) {
             let old = model.named.states[column];
-            let ways = self.ways(column, moved);
-            for state in (0..=ways).filter_map(|state| u8::try_from(state).ok()).filter(|&state| state != old)
+            let (to, back) = if column == last { last_gained } else { gained };
+            for state in (0..=self.ways(column, moved))
+                .filter_map(|state| u8::try_from(state).ok())
+                .filter(|&state| state != old)
             {
                 let prior = match (old, state) {
-                    (0, _) => self.gain(changed, ways),
-                    (_, 0) => -self.gain(changed - 1, ways),
+                    (0, _) => to,
+                    (_, 0) => back,
                     _ => 0.0,
                 };
                 let before = (means[column], variances[column]);
