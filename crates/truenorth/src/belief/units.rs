@@ -8,7 +8,10 @@
 //! multiplied with its column. A column's unit is the larger one of its unit in the logs and of that in the actions offered
 //! at rounds 1, 2, 4, 8, ...; one that nobody has seen has none, and is given it in the round in which it is first offered.
 
+use pulp::{Simd, WithSimd};
+
 use crate::dense::Vector;
+use crate::kernel;
 use crate::round::{Actions, Row};
 use crate::statistic::RidgeStatistic;
 
@@ -17,6 +20,7 @@ const LANES: usize = 8;
 
 /// Σx² and Σx⁴ of the numbers of some columns, whose order makes no difference: the shares of the largest square are rounded to multiples
 /// of what an f64 of the size of their count has as its last bit, and sums of these are exact.
+#[inline(always)]
 fn powers<const N: usize>(values: impl ExactSizeIterator<Item = [f64; N]> + Clone) -> [(f64, f64); N] {
     let count = values.len().next_power_of_two() as f64;
     let mut largest = [0.0_f64; N];
@@ -37,6 +41,32 @@ fn powers<const N: usize>(values: impl ExactSizeIterator<Item = [f64; N]> + Clon
         }
     }
     std::array::from_fn(|lane| (square[lane] * largest[lane], fourth[lane] * largest[lane] * largest[lane]))
+}
+
+/// Adds Σx² and Σx⁴ of the columns of a round's actions, as vectors of the machine.
+struct Offered<'a> {
+    actions: Actions<'a>,
+    to: &'a mut [(f64, f64)],
+}
+
+impl WithSimd for &mut Offered<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let (values, dimension) = (self.actions.values, self.actions.dimension());
+        for (place, to) in self.to.chunks_mut(LANES).enumerate() {
+            let lanes = |row: &[f64]| {
+                let mut lanes = [0.0; LANES];
+                lanes[..to.len()].copy_from_slice(&row[place * LANES..][..to.len()]);
+                lanes
+            };
+            let powers = powers(values.chunks_exact(dimension).map(lanes));
+            for ((square, fourth), powers) in to.iter_mut().zip(powers) {
+                (*square, *fourth) = (*square + powers.0, *fourth + powers.1);
+            }
+        }
+    }
 }
 
 /// The unit of a column in the actions of a round; nothing where they do not show it.
@@ -74,9 +104,29 @@ pub(crate) enum Look {
 /// Units that change by no more than this share of them stay as they are: a fit is dear.
 const TOLERANCE: f64 = 0.1;
 
+#[inline(always)]
 fn unit(square: f64, fourth: f64) -> f64 {
+    let ratio = fourth / square;
     // Fourth powers of tiny numbers underflow.
-    if fourth > 0.0 { (fourth / square).sqrt() } else { square.sqrt() }
+    if fourth > 0.0 { ratio } else { square }.sqrt()
+}
+
+/// The larger one of each column's two units, as vectors of the machine.
+struct Join<'a> {
+    logged: &'a [f64],
+    offered: &'a [(f64, f64)],
+    to: &'a mut Vec<f64>,
+}
+
+impl WithSimd for &mut Join<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let offered = self.offered.iter().map(|&(square, fourth)| unit(square, fourth));
+        self.to.clear();
+        self.to.extend(self.logged.iter().zip(offered).map(|(logged, offered)| logged.max(offered)));
+    }
 }
 
 impl Units {
@@ -100,9 +150,8 @@ impl Units {
 
     /// The larger one of a column's two units.
     fn join(&mut self) {
-        let offered = self.offered.iter().map(|&(square, fourth)| unit(square, fourth));
-        self.by_column =
-            self.logged.iter().zip(offered).map(|(logged, offered)| logged.max(offered)).collect();
+        let Self { logged, offered, by_column: to, .. } = self;
+        kernel::run(&mut Join { logged, offered, to });
         self.unseen = self.by_column.contains(&0.0);
     }
 
@@ -126,29 +175,17 @@ impl Units {
         if !self.is_looking(round, actions) {
             return Look::Same;
         }
-        let mut add = |column: usize, (square, fourth): (f64, f64)| {
-            let offered = &mut self.offered[column];
-            *offered = (offered.0 + square, offered.1 + fourth);
-        };
         if actions.is_sparse() {
             let rows = (0..actions.count()).flat_map(|k| actions.row(k).entries());
             let mut shown: Vec<(usize, f64)> = rows.filter(|(_, value)| *value != 0.0).collect();
             shown.sort_by_key(|(column, _)| *column);
             for shown in shown.chunk_by(|a, b| a.0 == b.0) {
-                let [powers] = powers(shown.iter().map(|(_, value)| [*value]));
-                add(shown[0].0, powers);
+                let [(square, fourth)] = powers(shown.iter().map(|(_, value)| [*value]));
+                let offered = &mut self.offered[shown[0].0];
+                *offered = (offered.0 + square, offered.1 + fourth);
             }
         } else {
-            for first in (0..actions.dimension()).step_by(LANES) {
-                let few = LANES.min(actions.dimension() - first);
-                let lanes = |k: usize| {
-                    let mut lanes = [0.0; LANES];
-                    lanes[..few].copy_from_slice(&actions.row(k).values()[first..first + few]);
-                    lanes
-                };
-                let powers = powers((0..actions.count()).map(lanes));
-                powers[..few].iter().enumerate().for_each(|(lane, powers)| add(first + lane, *powers));
-            }
+            kernel::run(&mut Offered { actions, to: &mut self.offered });
         }
         let before = std::mem::take(&mut self.by_column);
         if self.logged.is_empty() {
