@@ -17,6 +17,7 @@ mod parts;
 mod rank;
 mod small;
 mod tridiagonal;
+mod units;
 mod update;
 mod within;
 
@@ -34,6 +35,7 @@ pub(crate) use parts::{Product, Room, Rows, Shrink, Table};
 pub(crate) use rank::{Contenders, IndexBounds};
 pub(crate) use small::{FactoriseSmall, InvertSmall, SMALL, Small};
 pub(crate) use tridiagonal::Tridiagonalise;
+pub(crate) use units::{JoinUnits, Offered, powers, unit};
 pub(crate) use update::{Absorb, AbsorbMany, AddSquare, AddSquares, Carried};
 pub(crate) use within::{Falls, Follow, Repeat, Within};
 
