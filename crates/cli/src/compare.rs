@@ -84,7 +84,7 @@ pub(crate) fn policies_help() -> String {
     let names =
         |presets: &[Preset]| presets.iter().map(|preset| preset.name()).collect::<Vec<_>>().join(", ");
     format!(
-        "Policies:\n  played unless others are named: {}\n  also: {}\n  with --drift or --certificate: {} (min-ucb for actions that \
+        "Policies:\n  played unless others are named: {} (without --offline, neither warm-* nor offline-only)\n  also: {}\n  with --drift or --certificate: {} (min-ucb for actions that \
          are unit vectors)",
         names(&POLICIES),
         names(&left),
@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         for line in made::told(recipe, &contest.names) {
             eprintln!("truenorth: {line}");
         }
-        made::doubt(recipe, None);
+        made::doubt(recipe, Vec::new(), Vec::new());
     }
     match (contest.rounds_of_one(), contest.rounds()) {
         (0, _) => {}

@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         error => error.into(),
     })?;
     if let Some(summed) = found.summed.as_ref().filter(|_| arguments.model.is_none()) {
-        made::doubt(summed.recipe(), Some(summed));
+        made::doubt(summed.recipe(), summed.fields_like_the_reward(), Vec::new());
     }
     if arguments.json { json(&found) } else { Ok(text(&found)) }
 }

@@ -1,7 +1,6 @@
 //! What there is to say about a model that was made from the data.
 
 use truenorth_features::Recipe;
-use truenorth_logs::Summary;
 use truenorth_report::numbers::many;
 
 /// More features than this are spoken of.
@@ -43,21 +42,16 @@ fn largest(recipe: &Recipe, features: &[String]) -> Option<String> {
     order.sort_by_key(|&term| std::cmp::Reverse(sizes[term]));
     let shown: Vec<String> =
         order.iter().take(SHOWN).map(|&term| format!("{} by {}", sizes[term], terms[term])).collect();
-    let all = many(features.len() as u64, "feature");
-    Some(format!(
-        "{all} of {}: {}, ..; fewer terms make fewer",
-        many(terms.len() as u64, "term"),
-        shown.join(", ")
-    ))
+    let (all, parts) = (many(features.len() as u64, "feature"), many(terms.len() as u64, "term"));
+    let more = if terms.len() > SHOWN { ", .." } else { "" };
+    Some(format!("{all} of {parts}: {}{more}; fewer terms make fewer", shown.join(", ")))
 }
 
-/// Warns of fields that hardly belong into a model; of a summary, also by what the fields hold.
-pub(crate) fn doubt(recipe: &Recipe, summary: Option<&Summary>) {
+/// Warns of fields that hardly belong into a model: those that sound like outcomes, those that are `like` the reward, and `constant` ones.
+pub(crate) fn doubt(recipe: &Recipe, like: Vec<&str>, constant: Vec<&str>) {
     let named = recipe.model.outcomes();
-    let like = summary.map_or_else(Vec::new, Summary::fields_like_the_reward);
-    let like: Vec<&str> = like.into_iter().filter(|name| !named.contains(name)).collect();
-    let constant = summary.map_or_else(Vec::new, Summary::constant_fields);
-    let constant: Vec<&str> = constant.into_iter().filter(|name| !named.contains(name)).collect();
+    let [like, constant] = [like, constant]
+        .map(|fields| fields.into_iter().filter(|name| !named.contains(name)).collect::<Vec<_>>());
     let all = [&named[..], &like, &constant].concat();
     for (fields, one, several) in [
         (

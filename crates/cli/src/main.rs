@@ -145,14 +145,14 @@ enum Command {
     /// Replay, inverse propensity scores, the same self-normalised, and doubly robust, each with a 95 % interval and a warning
     /// where it cannot be relied on; beside them the model of rewards alone.
     #[command(
-        after_help = "Examples:\n  truenorth evaluate demo/events.jsonl --policy uniform\n  truenorth evaluate demo/events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndemo/ is the folder that `truenorth demo` makes. docs/evaluate.md says what the numbers mean."
+        after_help = "Examples:\n  truenorth evaluate demo/events.jsonl --policy uniform\n  truenorth evaluate demo/events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndemo/ is the folder that `truenorth demo` makes. docs/evaluate.md says what the numbers mean, docs/models.md how formulas are written."
     )]
     Evaluate(evaluate::Arguments),
     /// Watch live events: has the world moved on since they began, and which feature?
     ///
     /// Look as often as you like: the probability that it ever raises a false alarm is at most the level.
     #[command(
-        after_help = "Examples:\n  truenorth monitor demo/live.csv --summary demo/logs.tn\n  truenorth monitor live.jsonl --model 'price + segment:id' --out evidence.svg\n  truenorth monitor live.jsonl --summary logs.tn --json | jq .moved\n\ndemo/ is the folder that `truenorth demo` makes. docs/monitoring.md says how, and what it cannot see."
+        after_help = "Examples:\n  truenorth monitor demo/live.csv --summary demo/logs.tn\n  truenorth monitor live.jsonl --model 'price + segment:id' --out evidence.svg\n  truenorth monitor live.jsonl --summary logs.tn --json | jq .moved\n\ndemo/ is the folder that `truenorth demo` makes. docs/monitoring.md says how, and what it cannot see; docs/models.md says how formulas are written."
     )]
     Monitor(monitor::Arguments),
     /// Show the rows that a policy would see: raw events in, named features out, as JSON lines

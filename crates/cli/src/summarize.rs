@@ -136,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     check_used(arguments, &whole)?;
     warn(whole.recipe());
     if is_made {
-        made::doubt(whole.recipe(), Some(&whole));
+        made::doubt(whole.recipe(), whole.fields_like_the_reward(), whole.constant_fields());
     }
     for file in twice {
         eprintln!("truenorth: {file} is counted twice");
