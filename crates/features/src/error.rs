@@ -116,11 +116,9 @@ fn meant(hint: Option<&str>) -> String {
 
 fn lacking(fields: &[String], meant: &[(String, String)]) -> String {
     let (field, has) = if fields.len() == 1 { ("field", "has") } else { ("fields", "have") };
-    let mut sentence = format!("{field} {} {has} no value", listed(fields.iter().map(String::as_str)));
-    for (unknown, name) in meant {
-        sentence += &format!("; is `{unknown}` meant to be `{name}`?");
-    }
-    sentence
+    let meant = meant.iter().map(|(unknown, name)| format!("; is `{unknown}` meant to be `{name}`?"));
+    let fields = listed(fields.iter().map(String::as_str));
+    format!("{field} {fields} {has} no value{}", meant.collect::<String>())
 }
 
 /// A value in a sentence; of a very long one, the beginning.

@@ -599,7 +599,7 @@ fn without_logs_those_that_play_by_them_do_not_and_the_model_is_crossed_with_the
     let mut draws = Draws(5);
     let row = |place: usize| {
         let user = ["Tom", "Anna"][place / 2 % 2];
-        let click = u8::from((place % 2 == 0) == (user == "Tom") && draws.next() > -0.5);
+        let click = u8::from(place.is_multiple_of(2) == (user == "Tom") && draws.next() > -0.5);
         format!("{},{user},{},{click}\n", place / 2, ["news", "sport"][place % 2])
     };
     let rows: String = (0..400).map(row).collect();
