@@ -60,7 +60,7 @@ pub(crate) fn compare_tables(
 ) -> Result<String> {
     let offline = offline.map(|data| data.source("offline")).transpose()?;
     let online = online.source("online")?;
-    play(py, || Contest::read(Columns { features, model, reward, round }, offline, online), told)
+    play(py, || Contest::read(Columns { features, model, action: "", reward, round }, offline, online), told)
 }
 
 /// Compares on arrays: rounds of the same number of actions.

@@ -263,7 +263,7 @@ def compare(
     features, reward, round : str, optional
         Columns of files and tables.
     policies : list of str, optional
-        Who plays; all policies that need to be told nothing unless given.
+        Who plays; all policies that need to be told nothing unless given, and without logs none that plays by them.
     seeds : int
         Orders in which the rounds are played.
     scales : list of float

@@ -53,15 +53,16 @@ impl Told {
     }
 }
 
-/// A line of JSON in, a line of JSON out: an event is decided or learned, what is wrong is refused. `event` is room to read in.
-pub fn answer(bandit: &mut Bandit, line: &str, event: &mut Event) -> String {
-    if let Err(error) = event.read_json(line) {
-        return refused("invalid", &error.to_string());
-    }
-    match bandit.answer(event) {
-        Ok(answer) => json!(answer).to_string(),
-        Err(error) => refused(error.code(), &error.to_string()),
-    }
+/// A line of JSON in, a line of JSON out: an event is decided or learned. What is wrong is refused by a code and a sentence. `event`
+/// is room to read in.
+pub fn answer(
+    bandit: &mut Bandit,
+    line: &str,
+    event: &mut Event,
+) -> std::result::Result<String, (&'static str, String)> {
+    event.read_json(line).map_err(|error| ("invalid", error.to_string()))?;
+    let answer = bandit.answer(event).map_err(|error| (error.code(), error.to_string()))?;
+    Ok(json!(answer).to_string())
 }
 
 /// What is wrong, as a line of JSON.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use serde::Serialize;
 use truenorth::{Certificate, FeatureView, Method, Policy, Preset, RidgeStatistic, Settings};
-use truenorth_features::Feature;
+use truenorth_features::{Feature, Recipe};
 use truenorth_logs::{self as logs, Alike, Plan, Table};
 use truenorth_sim::{RecordedOutcome, Recording, Summary};
 
@@ -41,6 +41,8 @@ pub struct Columns<'a> {
     pub features: &'a str,
     /// A formula.
     pub model: Option<&'a str>,
+    /// Columns that belong to the action, for a model that is made from the data.
+    pub action: &'a str,
     /// The reward.
     pub reward: &'a str,
     /// Which live rows are a round.
@@ -59,7 +61,7 @@ pub struct Rows {
 /// Who plays, and what they are told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Told {
-    /// The policies; [`POLICIES`] unless given.
+    /// The policies; [`POLICIES`] unless given, but for those that play by logs where there are none.
     pub policies: Option<Vec<Preset>>,
     /// Number of orders in which the rounds are played.
     pub seeds: u64,
@@ -93,8 +95,8 @@ pub struct Contest {
     pub names: Vec<String>,
     /// The logs, which may have no rows.
     pub logs: RidgeStatistic,
-    /// The model, if it was made from the data.
-    pub made: Option<String>,
+    /// How features are made, if the model was made from the data.
+    pub made: Option<Recipe>,
     recording: Recording,
     /// What features were divided by.
     unit: f64,
@@ -235,12 +237,12 @@ fn length(row: &[f64]) -> f64 {
 impl Contest {
     /// Reads logged rows, if there are any, and live ones, which have the same features. The logs may be a summary.
     pub fn read(columns: Columns<'_>, offline: Option<Source>, online: Source) -> Result<Self> {
-        let Columns { features, model, reward, round } = columns;
+        let Columns { features, model, action, reward, round } = columns;
         if let Some(Source::Path(path)) = &offline
             && logs::Summary::is_summary(path)
         {
             let summary = logs::Summary::read(path)?;
-            if model.is_some() || !features.is_empty() {
+            if model.is_some() || ![features, action].concat().is_empty() {
                 return Err(Error::SummaryAndColumns);
             }
             if let logs::Origin::Table { reward: own, .. } = summary.origin()
@@ -253,7 +255,7 @@ impl Contest {
             let online = Rows { name: online.name(), table: online.table(&mut alike, Some(round))? };
             return Self::with_summary(&summary, alike.features(), &online);
         }
-        let asked = Asked { model, features, reward: Some(reward), ..Asked::default() };
+        let asked = Asked { model, features, action, reward: Some(reward), ..Asked::default() };
         let mut plan = Plan::default();
         asked.tell(&mut plan)?;
         let selection = plan.selection.unwrap_or_default().without(round);
@@ -262,7 +264,7 @@ impl Contest {
             None => (online, None),
         };
         let (mut alike, first) = first.alike(&selection)?;
-        let made = asked.is_nothing().then(|| alike.recipe().model.to_string());
+        let made = asked.is_nothing().then(|| alike.recipe().clone());
         let mut rows = |source: Source, round| -> Result<Rows> {
             Ok(Rows { name: source.name(), table: source.table(&mut alike, round)? })
         };
@@ -331,7 +333,10 @@ impl Contest {
     pub fn entries(&self, told: &Told) -> Result<Vec<Entry>> {
         told.check()?;
         let mut entries: Vec<Entry> = Vec::new();
-        for &preset in told.policies.as_deref().unwrap_or(&POLICIES) {
+        // Without logs, those that play by them would be others, or guess.
+        let by_logs = [Preset::WarmLinUcb, Preset::WarmGreedy, Preset::WarmSupLinUcb, Preset::OfflineOnly];
+        let usual = POLICIES.into_iter().filter(|preset| self.logs.count() > 0 || !by_logs.contains(preset));
+        for preset in told.policies.clone().unwrap_or_else(|| usual.collect()) {
             let policy = preset.name();
             let fail = |error| truenorth_sim::Error::InPolicy { name: policy.to_owned(), error };
             let mut settings = Policy::builder(self.names.len()).preset(preset).logs(self.logs.clone());

@@ -61,7 +61,7 @@ pub enum Error {
     #[error("`model` says which features there are, so `features`, `one_hot` and `hash` cannot")]
     ModelAndColumns,
     /// Features are asked for beside a summary, which has its own.
-    #[error("the summary says which features there are, so `model` and `features` cannot")]
+    #[error("the summary says which features there are, so `model`, `features` and `action` cannot")]
     SummaryAndColumns,
     /// A part that does not go with those before it.
     #[error("{}: {problem}", path.display())]
@@ -154,7 +154,7 @@ impl Error {
             Self::Number { name, .. } => std::slice::from_ref(name),
             Self::NoReward => &["reward"],
             Self::ModelAndColumns => &["model", "features", "one_hot", "hash"],
-            Self::SummaryAndColumns => &["model", "features"],
+            Self::SummaryAndColumns => &["model", "features", "action"],
             Self::Scale { .. } => &["scales"],
             Self::NotTold { .. } => &["drift", "certificate"],
             Self::NoLogs { .. } => &["summary"],

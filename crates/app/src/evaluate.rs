@@ -77,17 +77,21 @@ pub struct Evaluated {
     pub left_out: u64,
     /// The model of the direct method.
     pub model: String,
+    /// Its number of features.
+    #[serde(skip)]
+    pub dimension: usize,
+    /// The logs summed up, where no summary was given.
+    #[serde(skip)]
+    pub summed: Option<Summary>,
 }
 
 /// Estimates what a policy would have earned.
 pub fn evaluate(request: &Request<'_>) -> Result<Evaluated> {
-    let made;
-    let like = if let Some(summary) = request.summary {
-        summary
-    } else {
-        made = crate::summarize::summarize(request.plan, &[], request.logs, &|_| {})?.whole;
-        &made
+    let summed = match request.summary {
+        Some(_) => None,
+        None => Some(crate::summarize::summarize(request.plan, &[], request.logs, &|_| {})?.whole),
     };
+    let Some(like) = request.summary.or(summed.as_ref()) else { return Err(Error::NoFiles) };
     let mut player = Player::new(request, like)?;
     let catalogue = Catalogue::of(request, like)?;
     let mut judge = Judge::new(like);
@@ -123,7 +127,8 @@ pub fn evaluate(request: &Request<'_>) -> Result<Evaluated> {
             }
         }
     }
-    judge.finish(player.name, without_reward, left_out, request, like)
+    let found = judge.finish(player.name, without_reward, left_out, request, like)?;
+    Ok(Evaluated { summed, ..found })
 }
 
 fn open(path: &Path, request: &Request<'_>, like: &Summary) -> Result<EventRows> {
@@ -250,6 +255,8 @@ struct Judge {
     encoder: Encoder,
     rows: Rows,
     direct: Option<Direct>,
+    /// Whether features ever told the actions of an event apart.
+    told_apart: bool,
     /// How often each action was taken, and how often the policy would take it.
     actions: BTreeMap<String, (u64, f64)>,
 }
@@ -262,6 +269,7 @@ impl Judge {
             encoder: like.encoder(Joining::Never),
             rows: Rows::default(),
             direct: (dimension <= MOST_FEATURES).then(|| Direct::new(dimension)),
+            told_apart: dimension > MOST_FEATURES,
             actions: BTreeMap::new(),
         }
     }
@@ -275,6 +283,7 @@ impl Judge {
     ) -> truenorth_features::Result<()> {
         if let Some(direct) = &mut self.direct {
             self.encoder.rows(event, &mut self.rows)?;
+            self.told_apart |= (1..event.len()).any(|action| self.rows.row(action) != self.rows.row(0));
             let intercept = self.encoder.recipe().model.intercept;
             let row = |shares: &mut dyn Iterator<Item = (usize, f64)>| {
                 let mut row: BTreeMap<usize, f64> = BTreeMap::new();
@@ -332,6 +341,13 @@ impl Judge {
                 100.0 * share
             ));
         }
+        if !self.told_apart && matches!(request.target, Target::Policy { .. }) {
+            estimates.warnings.push(
+                "all actions of an event have the same features, so that the policy cannot tell them apart: the model must have fields of \
+                 the action"
+                    .to_owned(),
+            );
+        }
         let modelled = self.direct.and_then(|direct| direct.estimate());
         Ok(Evaluated {
             policy,
@@ -342,6 +358,8 @@ impl Judge {
             without_reward,
             left_out,
             model: like.recipe().model.to_string(),
+            dimension: like.dimension(),
+            summed: None,
         })
     }
 }

@@ -11,6 +11,7 @@ use truenorth_app::{Source, Work};
 
 use crate::experiment::watched;
 use crate::failure::Failure;
+use crate::made;
 use crate::output::{json, make_folder};
 use crate::table;
 
@@ -29,6 +30,10 @@ pub(crate) struct Arguments {
     /// The features as a formula instead, such as 'price + segment:item'
     #[arg(long, value_name = "FORMULA")]
     model: Option<String>,
+    /// Columns that belong to the action, separated by commas, its id first. Without --model and --features, a model is made from
+    /// the data, and all other columns are crossed with these
+    #[arg(long, value_name = "FIELDS", default_value = "", hide_default_value = true)]
+    action: String,
     /// Column of the reward
     #[arg(long, value_name = "NAME")]
     reward: String,
@@ -79,7 +84,7 @@ pub(crate) fn policies_help() -> String {
     let names =
         |presets: &[Preset]| presets.iter().map(|preset| preset.name()).collect::<Vec<_>>().join(", ");
     format!(
-        "Policies:\n  played unless others are named: {}\n  also: {}\n  with --drift or --certificate: {} (min-ucb for actions that \
+        "Policies:\n  played unless others are named: {} (without --offline, neither warm-* nor offline-only)\n  also: {}\n  with --drift or --certificate: {} (min-ucb for actions that \
          are unit vectors)",
         names(&POLICIES),
         names(&left),
@@ -88,7 +93,7 @@ pub(crate) fn policies_help() -> String {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { features, reward, round, offline, online, out, .. } = arguments;
+    let Arguments { features, action, reward, round, offline, online, out, .. } = arguments;
     let file = arguments.certificate.clone().map(Drift::File);
     let told = Told {
         policies: arguments.policies.clone(),
@@ -102,10 +107,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     // Before files are read, which may take long.
     told.check()?;
     let source = |path: &PathBuf| Source::Path(path.clone());
-    let columns = Columns { features, model: arguments.model.as_deref(), reward, round };
+    let columns = Columns { features, model: arguments.model.as_deref(), action, reward, round };
     let contest = Contest::read(columns, offline.as_ref().map(source), source(online))?;
-    if let Some(model) = &contest.made {
-        eprintln!("truenorth: model made from the data: --model '{model}'");
+    if let Some(recipe) = &contest.made {
+        for line in made::told(recipe, &contest.names) {
+            eprintln!("truenorth: {line}");
+        }
+        made::doubt(recipe, Vec::new(), Vec::new());
     }
     match (contest.rounds_of_one(), contest.rounds()) {
         (0, _) => {}

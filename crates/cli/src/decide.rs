@@ -111,11 +111,21 @@ pub(crate) fn run(
     let mut lines = Lines::new(input);
     let mut event = Event::default();
     let (mut since, mut unknown) = (0, bandit.unknown_fields().len());
+    let (mut refused, mut first) = (0, 0);
     while let Some(line) = lines.next().map_err(Failure::Output)? {
-        let answer = match line {
+        let answered = match line {
+            Ok(line) if !line.starts_with('{') => {
+                let sentence = "an event is an object in JSON, `{..}`; tables of what others decided are read by `--learn FILE`";
+                Err(("invalid", sentence.to_owned()))
+            }
             Ok(line) => bandit::answer(&mut bandit, line, &mut event),
-            Err(reason) => bandit::refused("invalid", &reason),
+            Err(reason) => Err(("invalid", reason)),
         };
+        let answer = answered.unwrap_or_else(|(code, message)| {
+            refused += 1;
+            first = if refused == 1 { lines.number } else { first };
+            bandit::refused(code, &format!("line {}: {message}", lines.number))
+        });
         writeln!(output, "{answer}").and_then(|()| output.flush()).map_err(Failure::Output)?;
         for (name, _) in &bandit.unknown_fields()[unknown.min(bandit.unknown_fields().len())..] {
             eprintln!("truenorth: the model has no use for field `{name}`");
@@ -129,6 +139,13 @@ pub(crate) fn run(
     }
     if let Some(path) = &arguments.state {
         bandit::write(&bandit, path)?;
+    }
+    // Each has its answer, so the work is done; a file of answers may be looked at much later.
+    if refused > 0 {
+        eprintln!(
+            "truenorth: refused {}, the first is line {first}; the answers say why",
+            many(refused, "line")
+        );
     }
     Ok(())
 }
@@ -386,7 +403,7 @@ mod tests {
             let mut bandit = bandit::new(parts, Told::default()).unwrap();
             let event = example(bandit.recipe(), bandit.names()).to_string();
             assert_eq!(event, shown);
-            let answer = bandit::answer(&mut bandit, &event, &mut Event::default());
+            let answer = bandit::answer(&mut bandit, &event, &mut Event::default()).unwrap();
             assert!(answer.contains("\"action\":"), "{answer}");
         }
         std::fs::remove_dir_all(folder).unwrap();

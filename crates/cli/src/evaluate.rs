@@ -8,12 +8,13 @@ use truenorth_app::Error;
 use truenorth_app::bandit::Told;
 use truenorth_app::evaluate::{Evaluated, Request, Target, evaluate};
 use truenorth_app::summarize::Asked;
-use truenorth_evaluate::Estimate;
+use truenorth_evaluate::{Estimate, MOST_FEATURES};
 use truenorth_logs::{Plan, Summary, expand};
 use truenorth_report::numbers::{many, significant, with_error};
 
 use crate::demo::wrapped;
 use crate::failure::Failure;
+use crate::made;
 use crate::output::json;
 use crate::summarize::{FormatChoice, format};
 use crate::table;
@@ -107,6 +108,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         error @ Error::Logs(_) => Failure::Logs(error),
         error => error.into(),
     })?;
+    if let Some(summed) = found.summed.as_ref().filter(|_| arguments.model.is_none()) {
+        made::doubt(summed.recipe(), summed.fields_like_the_reward(), Vec::new());
+    }
     if arguments.json { json(&found) } else { Ok(text(&found)) }
 }
 
@@ -142,6 +146,19 @@ fn text(found: &Evaluated) -> String {
         many(rounded(estimates.effective), "decision"),
         significant(estimates.largest_weight),
     );
+    if found.dr.is_none() {
+        let few =
+            format!("{} are too few for a model of rewards", many(estimates.decisions as u64, "decision"));
+        let large = format!(
+            "a model of rewards has at most {MOST_FEATURES} features, but this one has {}; name a smaller one by --model",
+            found.dimension
+        );
+        let why = if found.dimension > MOST_FEATURES { large } else { few };
+        text += &wrapped(&format!("No dr and direct: {why}."));
+    }
+    if estimates.replay.is_none() {
+        text += "No replay: the policy never takes the action that the log took.\n";
+    }
     for (count, what) in
         [(found.without_reward, "without an action or a reward"), (found.left_out, "for want of a value")]
     {

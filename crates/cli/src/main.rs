@@ -19,6 +19,7 @@ mod idea;
 mod left_out;
 #[cfg(feature = "serve")]
 mod live;
+mod made;
 mod monitor;
 mod output;
 mod problem;
@@ -95,7 +96,7 @@ enum Command {
     /// Bandit CSV, and events as JSON lines. Features keep their units; the summary remembers one scale that makes them at
     /// most 1 long.
     #[command(
-        after_help = "Examples:\n  truenorth summarize demo/logs.csv --action item,price --reward bought -o logs.tn\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price --one-hot country --reward click -o c.tn\n  truenorth summarize l.csv --model 'price + user:item' --action item,price --reward click -o l.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn\n\ndemo/ is the folder that `truenorth demo` makes."
+        after_help = "Examples:\n  truenorth summarize demo/logs.csv --action item,price --reward bought -o logs.tn\n  truenorth summarize 'logs/*.parquet' --features 'f_*' --reward reward -o logs.tn\n  truenorth summarize clicks.csv.gz --features price --one-hot country --reward click -o c.tn\n  truenorth summarize l.csv --model 'price + user:item' --action item,price --reward click -o l.tn\n  truenorth summarize events.dsjson -o events.tn\n  truenorth summarize monday.tn tuesday.tn -o week.tn\n\ndemo/ is the folder that `truenorth demo` makes. docs/models.md says how formulas are written."
     )]
     Summarize(summarize::Arguments),
     /// Tell which features of the logs still hold, and how much the logs are worth
@@ -115,7 +116,7 @@ enum Command {
     /// `mean`, `lcb` and `ucb` compare the actions of an event: estimates without what all rewards have in common, so that they may
     /// be negative. `branch` is what set `ucb`: online (live data), pooled or warm (logs as well), offline (logs alone).
     #[command(
-        after_help = "Examples:\n  truenorth decide demo/logs.tn < demo/visit.jsonl\n  truenorth decide --model 'price + user:id' --policy truenorth-sampling\n  truenorth decide logs.tn --state bandit.tn --learn yesterday.csv < events.jsonl > answers.jsonl\n  truenorth decide --state bandit.tn --renew < /dev/null\n\ndemo/ is the folder that `truenorth demo` makes."
+        after_help = "Examples:\n  truenorth decide demo/logs.tn < demo/visit.jsonl\n  truenorth decide --model 'price + user:id' --policy truenorth-sampling\n  truenorth decide logs.tn --state bandit.tn --learn yesterday.csv < events.jsonl > answers.jsonl\n  truenorth decide --state bandit.tn --renew < /dev/null\n\ndemo/ is the folder that `truenorth demo` makes. docs/models.md says how formulas are written."
     )]
     Decide(decide::Arguments),
     /// Serve decisions over HTTP, with a page: durable, in one folder of data
@@ -123,7 +124,7 @@ enum Command {
     /// Everything is kept in one folder, and an answered call survives a crash at any moment: start it again with the same folder,
     /// and it goes on. Ctrl-C ends it. A bandit is made by --bandit here, or by a call.
     #[command(
-        after_help = "Examples:\n  truenorth serve --data live --bandit shop=demo/logs.tn\n  truenorth serve --data live --bandit news=logs.tn --bandit 'ads=item:(1 + hour)'\n  truenorth serve --data live --listen 0.0.0.0:8700 --token SECRET\n\ndemo/ is the folder that `truenorth demo` makes. The page is at http://127.0.0.1:8700, a bandit at http://127.0.0.1:8700/v1/bandits/shop.\nAll calls are in docs/service.md, and at /openapi.json of the service."
+        after_help = "Examples:\n  truenorth serve --data live --bandit shop=demo/logs.tn\n  truenorth serve --data live --bandit news=logs.tn --bandit 'ads=item:(1 + hour)'\n  truenorth serve --data live --listen 0.0.0.0:8700 --token SECRET\n\nA decision of the first:\n  curl http://127.0.0.1:8700/v1/bandits/shop/decisions -H 'content-type: application/json' \\\n    -d '{\"context\":{\"customer\":\"student\"},\"actions\":[\n      {\"id\":\"game\",\"features\":{\"price\":14}},{\"id\":\"novel\",\"features\":{\"price\":9}}]}'\n\ndemo/ is the folder that `truenorth demo` makes. The page is at http://127.0.0.1:8700, a bandit at http://127.0.0.1:8700/v1/bandits/shop.\nAll calls are in docs/service.md, and at /openapi.json of the service. docs/models.md says how formulas are written."
     )]
     #[cfg_attr(not(feature = "serve"), command(hide = true))]
     Serve(serve::Arguments),
@@ -144,22 +145,22 @@ enum Command {
     /// Replay, inverse propensity scores, the same self-normalised, and doubly robust, each with a 95 % interval and a warning
     /// where it cannot be relied on; beside them the model of rewards alone.
     #[command(
-        after_help = "Examples:\n  truenorth evaluate demo/events.jsonl --policy uniform\n  truenorth evaluate demo/events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndemo/ is the folder that `truenorth demo` makes. docs/evaluate.md says what the numbers mean."
+        after_help = "Examples:\n  truenorth evaluate demo/events.jsonl --policy uniform\n  truenorth evaluate demo/events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndemo/ is the folder that `truenorth demo` makes. docs/evaluate.md says what the numbers mean, docs/models.md how formulas are written."
     )]
     Evaluate(evaluate::Arguments),
     /// Watch live events: has the world moved on since they began, and which feature?
     ///
     /// Look as often as you like: the probability that it ever raises a false alarm is at most the level.
     #[command(
-        after_help = "Examples:\n  truenorth monitor demo/live.csv --summary demo/logs.tn\n  truenorth monitor live.jsonl --model 'price + segment:id' --out evidence.svg\n  truenorth monitor live.jsonl --summary logs.tn --json | jq .moved\n\ndemo/ is the folder that `truenorth demo` makes. docs/monitoring.md says how, and what it cannot see."
+        after_help = "Examples:\n  truenorth monitor demo/live.csv --summary demo/logs.tn\n  truenorth monitor live.jsonl --model 'price + segment:id' --out evidence.svg\n  truenorth monitor live.jsonl --summary logs.tn --json | jq .moved\n\ndemo/ is the folder that `truenorth demo` makes. docs/monitoring.md says how, and what it cannot see; docs/models.md says how formulas are written."
     )]
     Monitor(monitor::Arguments),
     /// Show the rows that a policy would see: raw events in, named features out, as JSON lines
     ///
     /// Events are JSON lines with `context` and `actions`, or anything else that `summarize` reads. A line of the output is
-    /// an event: `actions`, each with its `id` and the `features` that are not 0.
+    /// an event: `actions`, each with its `id` and the `features` that are not 0. Of a table, each row is an event of one action.
     #[command(
-        after_help = "Examples:\n  truenorth encode demo/logs.tn demo/live.csv | head -3\n  truenorth encode demo/logs.tn < demo/visit.jsonl\n\ndemo/ is the folder that `truenorth demo` makes."
+        after_help = "Examples:\n  truenorth encode demo/logs.tn demo/live.csv | head -3\n  truenorth encode demo/logs.tn < demo/visit.jsonl\n\ndemo/ is the folder that `truenorth demo` makes. docs/models.md says how formulas and events are written."
     )]
     Encode(encode::Arguments),
     /// Play policies against recorded rounds in which every action's reward is known
@@ -167,12 +168,13 @@ enum Command {
     /// The rows of a live round share a value of the round column. Each seed puts the rounds, and the actions
     /// of each, in another order. Features are divided by one number so that the longest vector has length 1.
     #[command(
-        after_help = format!("{}\n\nExample:\n  truenorth compare --offline demo/logs.tn --online demo/live.csv --reward bought --round round\n\ndemo/ is the folder that `truenorth demo` makes.", compare::policies_help())
+        after_help = format!("{}\n\nExample:\n  truenorth compare --offline demo/logs.tn --online demo/live.csv --reward bought --round round\n\ndemo/ is the folder that `truenorth demo` makes. docs/models.md says how formulas are written.", compare::policies_help())
     )]
     Compare(compare::Arguments),
     /// Play the paper's studies, draw its figures and print the final regret of every policy
     ///
-    /// `all` plays the paper's four; misleading, shifting and wide go beyond it.
+    /// The paper is "Direction-Aware Offline-to-Online Learning in Linear Contextual Bandits". `all` plays its four studies;
+    /// misleading, shifting and wide go beyond it.
     ///
     /// Writes <figure>.svg, <figure>.png and results.json. Ctrl-C keeps the runs that are finished; the
     /// same command goes on from them (not for hardness, which takes seconds).
@@ -198,6 +200,8 @@ enum Command {
         work: reproduce::Work,
     },
     /// Print the paper's bounds as numbers, next to what was measured
+    ///
+    /// The paper is "Direction-Aware Offline-to-Online Learning in Linear Contextual Bandits".
     #[command(
         after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds summary demo/logs.tn --certificate demo/audit.certificate.toml\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 90,90,0 --budgets 0.1,0.1,0.5\n\ndemo/ is the folder that `truenorth demo` makes. docs/experiments.md says what the columns mean."
     )]

@@ -13,6 +13,7 @@ use truenorth_logs::{BUCKETS, Format, Missing, Names, Origin, Plan, Rejected, Su
 use truenorth_report::numbers::many;
 
 use crate::failure::Failure;
+use crate::made;
 use crate::output::{check_apart, check_file, json};
 
 #[derive(Debug, Args)]
@@ -134,6 +135,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Summed { whole, twice } = summed.map_err(Failure::Logs)?;
     check_used(arguments, &whole)?;
     warn(whole.recipe());
+    if is_made {
+        made::doubt(whole.recipe(), whole.fields_like_the_reward(), whole.constant_fields());
+    }
     for file in twice {
         eprintln!("truenorth: {file} is counted twice");
     }
@@ -248,15 +252,9 @@ fn text(summary: &Summary, path: &Path, bytes: u64, is_made: bool) -> String {
         let _ = writeln!(text, "left out: {} ({reason}; {which}{first})", many(*rows, "row"));
     }
     if is_made {
-        let _ = writeln!(text, "model made from the data: --model '{}'", summary.recipe().model);
-        if !summary.recipe().left_out.is_empty() {
-            let left_out = summary.recipe().left_out.join(", ");
-            let _ = writeln!(text, "not in the model, because they tell rows apart: {left_out}");
-        }
-        if summary.recipe().action.is_none() {
-            text.push_str(
-                "no column is said to belong to the action, so nothing is crossed with it: `--action COLUMNS`, its id first\n",
-            );
+        for line in made::told(summary.recipe(), &summary.names()) {
+            text += &line;
+            text.push('\n');
         }
     }
     let (path, size) = (path.display(), bytes.div_ceil(1000));

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::hash::BuildHasher as _;
 use std::ops::Range;
 
-use crate::error::{Error, Result, shortened};
+use crate::error::{Error, Result, nearest, shortened};
 use crate::model::{Reading, Term};
 use crate::recipe::{ID, Recipe};
 use crate::value::{Kind, LARGEST, Value};
@@ -282,6 +282,27 @@ impl Encoder {
     pub(crate) fn has_own(&self, slot: Slot) -> bool {
         let last = self.row.last[slot.0 as usize];
         last != NONE && last as usize >= self.row.base
+    }
+
+    /// The error with all fields that the row lacks, not only the first, so that whoever sends it learns of them at once.
+    #[cold]
+    pub(crate) fn lacking(&self, error: Error) -> Error {
+        let Error::Missing(first) = error else { return error };
+        let has = |name: &str| match self.cache.by_name.get(name) {
+            Some(Ok(slot)) => self.row.last[slot.0 as usize] != NONE,
+            _ => false,
+        };
+        let fields = self.recipe.model.fields().into_iter().filter(|name| !has(name));
+        let fields: Vec<String> = fields.map(str::to_owned).collect();
+        let unknown = || self.row.unknown.iter().map(|&place| self.unknown[place as usize].0.as_str());
+        let meant =
+            fields.iter().filter_map(|name| Some((nearest(name, unknown())?.to_owned(), name.clone())));
+        let meant: Vec<(String, String)> = meant.collect();
+        if fields.len() < 2 && meant.is_empty() {
+            Error::Missing(first)
+        } else {
+            Error::Lacking { fields, meant }
+        }
     }
 
     /// Puts a value into a slot. Several numbers of one field add up, and several levels are beside each other.

@@ -33,6 +33,14 @@ pub enum Error {
     /// A field without a value, which the model needs.
     #[error("field `{0}` has no value")]
     Missing(String),
+    /// Several fields without a value, or one that a field of the event may be meant for.
+    #[error("{}", lacking(fields, meant))]
+    Lacking {
+        /// The fields.
+        fields: Vec<String>,
+        /// Fields of the event that the model does not know, and what each may be meant for.
+        meant: Vec<(String, String)>,
+    },
     /// A value that is not a number.
     #[error("field `{field}` holds {value:?}, not a number{}", crate::value::comma_hint(value))]
     NotANumber {
@@ -88,6 +96,7 @@ impl Error {
     pub fn missing(&self) -> Option<&str> {
         match self {
             Self::Missing(field) => Some(field),
+            Self::Lacking { fields, .. } => fields.first().map(String::as_str),
             Self::Action { problem, .. } => problem.missing(),
             Self::NotANumber { field, value } | Self::NotFinite { field, value } => {
                 crate::value::is_missing(value.trim()).then_some(field)
@@ -103,6 +112,13 @@ impl Error {
 
 fn meant(hint: Option<&str>) -> String {
     hint.map_or_else(String::new, |hint| format!(" (did you mean `{hint}`?)"))
+}
+
+fn lacking(fields: &[String], meant: &[(String, String)]) -> String {
+    let (field, has) = if fields.len() == 1 { ("field", "has") } else { ("fields", "have") };
+    let meant = meant.iter().map(|(unknown, name)| format!("; is `{unknown}` meant to be `{name}`?"));
+    let fields = listed(fields.iter().map(String::as_str));
+    format!("{field} {fields} {has} no value{}", meant.collect::<String>())
 }
 
 /// A value in a sentence; of a very long one, the beginning.

@@ -8,6 +8,7 @@
 //! # Ok::<(), truenorth_features::Error>(())
 //! ```
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -162,6 +163,52 @@ impl Model {
         all.into_iter()
     }
 
+    /// The model without the terms that have any of these fields.
+    #[must_use]
+    pub fn without(&self, fields: &[&str]) -> Self {
+        let named = |term: &&Term| {
+            term.parts().into_iter().filter_map(Factor::name).any(|name| fields.contains(&name))
+        };
+        Self::new(self.intercept, self.terms.iter().filter(|term| !named(term)).cloned())
+    }
+
+    /// Fields that are called like outcomes, which nobody knows before the choice.
+    pub fn outcomes(&self) -> Vec<&str> {
+        const WORDS: [&str; 6] = ["reward", "click", "impression", "propensity", "probability", "outcome"];
+        let is_outcome = |name: &&str| {
+            let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
+            let first = last.split(['_', '-', ' ']).next().unwrap_or_default();
+            first == "prob" || WORDS.iter().any(|word| first.starts_with(word))
+        };
+        self.fields().into_iter().filter(is_outcome).collect()
+    }
+
+    /// The place of the term that makes each of these features; none where its name does not tell.
+    pub fn makers<'a>(&self, features: impl IntoIterator<Item = &'a str>) -> Vec<Option<usize>> {
+        let fields: BTreeSet<&str> = self.fields().into_iter().collect();
+        let named = |parts: &mut dyn Iterator<Item = &str>| parts.collect::<Vec<_>>().join(":");
+        let several = self.has_hashes();
+        let key = |term: &Term| match &term.0[..] {
+            [Factor::Hash(terms, buckets)] => hash_prefix(terms, *buckets, several) + "#",
+            factors => named(&mut factors.iter().filter_map(Factor::name)),
+        };
+        let keys: BTreeMap<String, usize> = self.terms.iter().map(key).zip(0..).collect();
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let maker = |feature: &str| match feature.rsplit_once('#') {
+            Some((hash, bucket)) if digits(bucket) => keys.get(&format!("{hash}#")).copied(),
+            _ => {
+                let parts = feature.split(':').map(|part| part.split('=').next().unwrap_or(part));
+                keys.get(&named(&mut parts.filter(|field| fields.contains(field)))).copied()
+            }
+        };
+        features.into_iter().map(maker).collect()
+    }
+
+    /// Whether buckets of several hashes have to be told apart.
+    pub(crate) fn has_hashes(&self) -> bool {
+        self.parts_with_hashes().filter(|part| matches!(part, Factor::Hash(..))).count() > 1
+    }
+
     /// The fields that are named, each once, in the order of the model.
     pub fn fields(&self) -> Vec<&str> {
         let mut fields = Vec::new();
@@ -172,6 +219,12 @@ impl Model {
         }
         fields
     }
+}
+
+/// What the buckets of a hash are called, up to their numbers.
+pub(crate) fn hash_prefix(terms: &[Term], buckets: u32, several: bool) -> String {
+    let inside = terms.iter().map(Term::to_string).collect::<Vec<_>>().join("+");
+    if several { format!("hash({inside},{buckets})") } else { String::new() }
 }
 
 impl FromStr for Model {

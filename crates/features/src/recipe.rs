@@ -32,7 +32,7 @@ pub struct Recipe {
     pub id: Option<String>,
     /// What becomes of a field without a value.
     pub missing: Missing,
-    /// Fields that a model which was made from the data leaves out, because they tell rows apart.
+    /// Fields that a model which was made from the data leaves out, because they tell rows or rounds apart.
     pub left_out: Vec<String>,
 }
 
@@ -133,6 +133,15 @@ impl Recipe {
             )
         };
         self.idle_terms().into_iter().map(warning).collect()
+    }
+
+    /// The fields that are taken as categories, in the order of the model.
+    pub fn categories(&self) -> Vec<&str> {
+        let is_category = |name: &&str| {
+            let as_one = |part: &Factor| matches!(part, Factor::Field(Named::Name(field), Reading::Category) if field == *name);
+            self.kinds.get(*name) == Some(&Kind::Category) || self.model.parts().any(as_one)
+        };
+        self.model.fields().into_iter().filter(is_category).collect()
     }
 
     /// Columns of numbers, if the model is nothing but these.

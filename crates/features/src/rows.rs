@@ -65,7 +65,7 @@ impl Encoder {
         for action in 0..event.len() {
             self.truncate(mark);
             self.put_action(event, action)?;
-            self.encode_action().map_err(|error| in_action(error, event, action))?;
+            self.encode_action().map_err(|error| in_action(self.lacking(error), event, action))?;
             rows.entries.extend_from_slice(self.entries());
             rows.ends.push(rows.entries.len());
         }
@@ -121,7 +121,11 @@ impl Encoder {
 /// Names the action, where a value of its own is wrong.
 fn in_action(error: Error, event: &Event, action: usize) -> Error {
     match error {
-        Error::Missing(_) | Error::NotANumber { .. } | Error::NotFinite { .. } | Error::Range { .. } => {
+        Error::Missing(_)
+        | Error::Lacking { .. }
+        | Error::NotANumber { .. }
+        | Error::NotFinite { .. }
+        | Error::Range { .. } => {
             Error::Action { id: crate::error::shortened(event.id(action)), problem: Box::new(error) }
         }
         error => error,

@@ -35,7 +35,7 @@ pub enum Place {
 #[non_exhaustive]
 pub enum Problem {
     /// The file cannot be opened or read.
-    #[error("{0}")]
+    #[error("{}", unreadable(.0))]
     Unreadable(io::Error),
     /// A table of this format, whose columns nobody has told.
     #[error("a {0} table needs the name of its reward")]
@@ -201,6 +201,13 @@ impl fmt::Display for Place {
             Self::Line(line) => write!(f, ", line {line}"),
             Self::Row(row) => write!(f, ", row {row}"),
         }
+    }
+}
+
+fn unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::IsADirectory => "this is a folder, but a file is wanted".to_owned(),
+        _ => error.to_string(),
     }
 }
 

@@ -26,6 +26,7 @@ mod event;
 mod event_rows;
 mod events;
 mod expand;
+mod fields;
 mod format;
 mod live_rows;
 mod memory;

@@ -133,8 +133,8 @@ impl Origin {
         };
         let (mine, theirs) = (told(self), told(other));
         let differ = [
-            ("format", mine.0.clone(), theirs.0.clone()),
-            ("reward", mine.1, theirs.1),
+            ("formats", mine.0.clone(), theirs.0.clone()),
+            ("reward columns", mine.1, theirs.1),
             ("marks of what was chosen", mine.2, theirs.2),
         ];
         // Tables of items are too long to be told.

@@ -123,6 +123,11 @@ impl Selection {
             || self.without.iter().any(|other| other == name)
     }
 
+    /// The columns that were kept from being features, though they are neither the reward nor a mark of what was chosen.
+    pub(crate) fn kept_back<'a>(&self, names: &'a [String]) -> impl Iterator<Item = &'a String> {
+        names.iter().filter(|name| self.without.contains(name))
+    }
+
     /// The model that is asked for of events, which tell all the rest themselves.
     pub(crate) fn of_events(&self) -> Result<Option<Model>, Problem> {
         if self.reward != "reward" {

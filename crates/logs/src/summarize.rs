@@ -152,7 +152,11 @@ impl Plan {
         let number = || fields.first().filter(|name| model.is_none() && survey.is_whole(name));
         let id = fields.iter().find(is_id).or_else(number).map(|name| (*name).clone());
         survey.id = id;
-        Ok((origin, met(model, &survey, true, missing)?))
+        let mut recipe = met(model, &survey, true, missing)?;
+        if model.is_none() {
+            recipe.left_out.splice(0..0, selection.kept_back(names).cloned());
+        }
+        Ok((origin, recipe))
     }
 
     fn event_recipe(&self, format: Format, first: &Path, paths: &[PathBuf]) -> Result<(Origin, Recipe)> {

@@ -244,7 +244,7 @@ pub(crate) async fn ready(State(service): State<Shared>) -> Answered {
 }
 
 fn unknown_call() -> Refused {
-    Refused::new(404, "unknown_call", "there is no such call")
+    Refused::new(404, "unknown_call", "there is no such call; all calls are at /openapi.json")
 }
 
 /// Lets a call through whose token allows it, and which no page of another site has made.

@@ -594,6 +594,36 @@ fn wrong_calls_are_answered_in_a_sentence() {
 }
 
 #[test]
+fn without_logs_those_that_play_by_them_do_not_and_the_model_is_crossed_with_the_action() {
+    let scratch = Scratch::new();
+    let mut draws = Draws(5);
+    let row = |place: usize| {
+        let user = ["Tom", "Anna"][place / 2 % 2];
+        let click = u8::from(place.is_multiple_of(2) == (user == "Tom") && draws.next() > -0.5);
+        format!("{},{user},{},{click}\n", place / 2, ["news", "sport"][place % 2])
+    };
+    let rows: String = (0..400).map(row).collect();
+    scratch.write("live.csv", format!("visit,user,item,bought\n{rows}"));
+    let call = "compare --online live.csv --round visit --reward bought --seeds 1 --json";
+    let (printed, said) = scratch.prints_and_says(&format!("{call} --action item"));
+    assert_snapshot!(said, @r"
+    truenorth: model made from the data: --model 'item + user:item'
+    truenorth: taken as categories: item, user
+    truenorth: not in the model, because they tell rows or rounds apart: visit
+    ");
+    let crossed: Value = serde_json::from_str(&printed).unwrap();
+    let names: Vec<&str> =
+        crossed["policies"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"truenorth") && names.len() == 9, "{names:?}");
+    assert!(names.iter().all(|name| !name.starts_with("warm") && *name != "offline-only"), "{names:?}");
+    let (printed, said) = scratch.prints_and_says(call);
+    assert!(said.contains("no column is said to belong to the action"), "{said}");
+    let flat: Value = serde_json::from_str(&printed).unwrap();
+    let best = |comparison: &Value| comparison["hindsight"]["mean_reward"].as_f64().unwrap();
+    assert!(best(&crossed) > best(&flat) + 0.2, "{crossed} {flat}");
+}
+
+#[test]
 fn folders_that_cannot_be_written_are_named_before_the_work_starts() {
     let output = Folder::filled().compare("offline.csv", "online.csv", &["--out", "/dev/null/out"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
@@ -606,7 +636,7 @@ fn help_names_every_policy() {
     let output = truenorth(&["compare", "--help"]);
     let help = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     let policies = help.split("Policies:").nth(1).unwrap();
-    assert_snapshot!(policies.split(" Example:").next().unwrap().trim(), @"played unless others are named: truenorth, truenorth-confidence, truenorth-sampling, lin-ucb, lin-ts, greedy, epsilon-greedy, oful, suplinucb, warm-lin-ucb, warm-greedy, warm-suplinucb, offline-only also: ellipsoidal-minucb-3d with --drift or --certificate: ellipsoidal-minucb, pooled-only, min-ucb (min-ucb for actions that are unit vectors)");
+    assert_snapshot!(policies.split(" Example:").next().unwrap().trim(), @"played unless others are named: truenorth, truenorth-confidence, truenorth-sampling, lin-ucb, lin-ts, greedy, epsilon-greedy, oful, suplinucb, warm-lin-ucb, warm-greedy, warm-suplinucb, offline-only (without --offline, neither warm-* nor offline-only) also: ellipsoidal-minucb-3d with --drift or --certificate: ellipsoidal-minucb, pooled-only, min-ucb (min-ucb for actions that are unit vectors)");
 }
 
 /// Recorded problems beside the project. Their scores are noisy, the more so with two orders.

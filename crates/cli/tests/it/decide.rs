@@ -216,6 +216,48 @@ fn rows_of_others_later_logs_and_new_seasons_reach_a_running_bandit() {
 }
 
 #[test]
+fn lines_that_are_refused_are_named_by_their_number_and_lack_all_that_they_lack() {
+    let scratch = summarized(1.0);
+    let lines = [
+        "user,time,item,price".to_owned(),
+        String::new(),
+        r#"{"context":{"usr":"Tom"},"actions":[{"id":"food"}]}"#.to_owned(),
+        event(0, 0, 1.0).to_string(),
+    ];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_truenorth"))
+        .current_dir(scratch.path(""))
+        .args(["decide", "logs.tn"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(lines.join("\n").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let answers: Vec<Value> = output
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
+    let message = |answer: &Value| answer["error"]["message"].as_str().unwrap().to_owned();
+    assert_eq!(
+        message(&answers[0]),
+        "line 1: an event is an object in JSON, `{..}`; tables of what others decided are read by `--learn FILE`"
+    );
+    assert_eq!(
+        message(&answers[1]),
+        "line 3: action \"food\": fields `price`, `user`, `time` have no value; is `usr` meant to be `user`?"
+    );
+    assert_eq!(answers[2]["action"], ARTICLES[best(0, 0)]);
+    // Each line has its answer, so that the work is done.
+    assert!(output.status.success());
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "truenorth: refused 2 lines, the first is line 1; the answers say why\n"
+    );
+}
+
+#[test]
 fn ten_thousand_damaged_lines_are_answered_each() {
     let scratch = summarized(1.0);
     let mut live = Live::start(&scratch, "decide logs.tn --joining 20");
@@ -393,7 +435,7 @@ fn compare_beside_a_summary_takes_its_features_and_its_reward() {
     assert_eq!(scratch.json(&call)["rounds"], 2);
     assert_eq!(
         scratch.says(&format!("{call} --model x")),
-        "truenorth: the summary says which features there are, so `--model` and `--features` cannot\n"
+        "truenorth: the summary says which features there are, so `--model`, `--features` and `--action` cannot\n"
     );
     assert_eq!(
         scratch.says(&format!("compare --offline logs.tn {live} --reward x")),

@@ -114,6 +114,40 @@ fn people_read_a_table_and_why_it_is_not_to_be_relied_on() {
 }
 
 #[test]
+fn a_policy_that_cannot_tell_actions_apart_and_estimates_that_are_not_there_are_explained() {
+    let scratch = Scratch::new();
+    scratch.write("log.jsonl", events(400));
+    let (printed, _) = scratch.prints_and_says("evaluate log.jsonl --model segment --policy truenorth");
+    assert!(printed.contains("- all actions of an event have the same features"), "{printed}");
+    for call in ["--model segment:id --policy truenorth", "--model segment --policy uniform"] {
+        let (printed, _) = scratch.prints_and_says(&format!("evaluate log.jsonl {call}"));
+        assert!(!printed.contains("the same features"), "{call}: {printed}");
+    }
+    scratch.write("few.jsonl", events(6));
+    let printed = scratch.prints("evaluate few.jsonl --model segment:id --policy uniform");
+    assert!(
+        printed.contains("No dr and direct: 6 decisions are too few for a model of rewards."),
+        "{printed}"
+    );
+    // Every visitor is one of a kind.
+    let mut wide = String::new();
+    for (visit, line) in events(2000).lines().enumerate() {
+        writeln!(
+            wide,
+            "{}",
+            line.replace("worker", &format!("w{visit}")).replace("student", &format!("s{visit}"))
+        )
+        .unwrap();
+    }
+    scratch.write("wide.jsonl", wide);
+    let printed = scratch.prints("evaluate wide.jsonl --policy uniform --model hash(segment:id,4096)");
+    assert!(
+        printed.contains("No dr and direct: a model of rewards has at most 1000 features, but"),
+        "{printed}"
+    );
+}
+
+#[test]
 fn what_is_missing_is_said_in_one_sentence_with_its_place() {
     let scratch = Scratch::new();
     scratch.write("log.jsonl", events(3).replacen(",\"probability\":0.75", "", 1));

@@ -44,6 +44,33 @@ fn examples_of_every_help_are_whole_lines_to_copy() {
 }
 
 #[test]
+fn help_says_where_formulas_are_explained_and_which_paper_is_meant() {
+    for command in ["summarize", "decide", "serve", "evaluate", "monitor", "encode", "compare"] {
+        assert!(text(&truenorth(&[command, "--help"]).stdout).contains("docs/models.md"), "{command}");
+    }
+    for command in ["reproduce", "bounds"] {
+        let help = truenorth(&[command, "--help"]);
+        assert!(text(&help.stdout).contains("The paper is \"Direction-Aware Offline-to-Online"), "{command}");
+    }
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_file_is_called_one() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.path("demo")).unwrap();
+    for call in [
+        "audit demo",
+        "decide demo",
+        "encode demo",
+        "compare --offline demo/x.csv --online demo --reward r --round q",
+    ] {
+        let said = scratch.says(call);
+        assert!(!said.contains("os error 21"), "{call}: {said}");
+    }
+    assert_snapshot!(scratch.says("audit demo"), @"truenorth: demo: this is a folder, but a file is wanted");
+}
+
+#[test]
 fn examples_with_the_tour_s_files_run_as_they_stand() {
     let folder = Scratch::new();
     assert!(folder.run("demo").status.success());

@@ -29,6 +29,20 @@ fn reward(answer: &Value) -> f64 {
 }
 
 #[test]
+fn the_decision_that_help_shows_is_answered() {
+    let folder = Scratch::new();
+    assert!(folder.run("demo").status.success());
+    let logs = format!("shop={}", folder.path("demo/logs.tn").display());
+    let service = Service::start(&folder.path("data"), &["--bandit", &logs]);
+    let help = folder.prints("serve --help");
+    let path = help.split("curl http://127.0.0.1:8700").nth(1).unwrap().split(' ').next().unwrap();
+    let body = help.split("-d '").nth(1).unwrap().split('\'').next().unwrap();
+    let (status, answer) = service.client().call("POST", path, &serde_json::from_str(body).unwrap());
+    assert_eq!(status, 200, "{answer}");
+    assert!(answer["action"].is_string(), "{answer}");
+}
+
+#[test]
 fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
     let folder = Scratch::new();
     let service = Service::start(&folder.path("data"), &[]);
@@ -160,7 +174,7 @@ fn what_is_refused_changes_nothing_and_is_said_in_one_sentence() {
         ("PUT", "/v1/bandits/x", "application/json", r#"{"summary":"!"}"#, 422, "base64"),
         ("DELETE", "/v1/bandits/other", "application/json", "", 404, "there is no bandit"),
         ("DELETE", "/v1/bandits", "application/json", "", 404, "no such call"),
-        ("GET", "/nothing", "", "", 404, "no such call"),
+        ("GET", "/nothing", "", "", 404, "no such call; all calls are at /openapi.json"),
     ] {
         let (status, answer) = client.raw(method, path, kind, body.as_bytes()).unwrap();
         let answer: Value = serde_json::from_slice(&answer).unwrap_or_else(|_| panic!("{path} {body}"));

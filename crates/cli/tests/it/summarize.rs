@@ -339,6 +339,8 @@ fn summaries_that_do_not_fit_are_named() {
     assert_snapshot!(says("a.tn b.csv --intercept"), @"truenorth: `--intercept` comes too late: the summaries have none");
     assert_snapshot!(says("a.tn --features y --reward reward"), @"truenorth: only summaries are named, whose columns are settled");
     assert_snapshot!(says("a.tn b.csv --features x --reward reward"), @"truenorth: b.csv: the summaries have different models: `0 + N(x) + N(y)` and `0 + N(x)`");
+    scratch.prints("summarize b.csv --features x --reward y -o paid.tn");
+    assert_snapshot!(says("a.tn paid.tn"), @"truenorth: paid.tn: the summaries have different reward columns: reward and y");
     // The order of columns makes no difference.
     let merged = scratch.json("summarize a.tn turned.tn -o x.tn");
     assert_eq!((&merged["rows"], &merged["features"]), (&json!(8), &json!(["x", "y"])));
@@ -351,6 +353,7 @@ fn a_model_that_is_made_from_the_data_is_printed_to_be_copied() {
     assert_snapshot!(printed, @r"
     4 rows of 1 file, 13 features, mean reward 0.438
     model made from the data: --model 'colour + day:colour + x:colour + y:colour'
+    taken as categories: colour
     wrote a.tn (2 kB)
     next: truenorth audit a.tn --pilot LIVE_ROWS
           truenorth decide a.tn --state bandit.tn
@@ -384,12 +387,70 @@ fn a_made_model_and_what_it_leaves_out_are_told_in_json_and_in_words() {
     assert_snapshot!(scratch.prints("summarize logs.csv --reward r -o logs.tn"), @r"
     60 rows of 1 file, 3 features, mean reward 1.00
     model made from the data: --model 'item'
-    not in the model, because they tell rows apart: row, time
+    taken as categories: item
+    not in the model, because they tell rows or rounds apart: row, time
     no column is said to belong to the action, so nothing is crossed with it: `--action COLUMNS`, its id first
     wrote logs.tn (1 kB)
     next: truenorth audit logs.tn --pilot LIVE_ROWS
           truenorth decide logs.tn --state bandit.tn
     ");
+}
+
+#[test]
+fn what_hardly_belongs_into_a_made_model_is_named_with_the_model_without_it() {
+    let scratch = Scratch::new();
+    let row = |row: u32| {
+        let (item, user, bought) = (["a", "b"][row as usize % 2], ["t", "u", "v"][row as usize % 3], row % 7);
+        format!("{},{item},{user},{},1.0,{},x,{bought}\n", row / 2, row % 5, 10 * bought + row % 4)
+    };
+    let rows: String = (0..120).map(row).collect();
+    scratch.write("logs.csv", format!("round,item,user,clicks,f_bias,total,shop,bought\n{rows}"));
+    let call = "summarize logs.csv --reward bought -o logs.tn";
+    let (printed, said) = scratch.prints_and_says(&format!("{call} --action item"));
+    assert_snapshot!(said, @r"
+    truenorth: `clicks` sounds like an outcome, which is not known before the choice
+    truenorth: `total` nearly tells the reward, as an outcome does, which is not known before the choice
+    truenorth: `f_bias`, `shop` are the same in every row and can be left out
+    truenorth: the model without them: --model 'item + user:item'
+    ");
+    assert_snapshot!(printed.lines().skip(1).take(3).collect::<Vec<_>>().join("\n"), @r"
+    model made from the data: --model 'item + user:item + clicks:item + f_bias:item + total:item + shop:item'
+    taken as categories: item, user, shop
+    not in the model, because they tell rows or rounds apart: round
+    ");
+    // The same where nothing is crossed, and silence where the model was written.
+    let (_, flat) = scratch.prints_and_says(call);
+    assert_eq!(flat.lines().take(3).collect::<Vec<_>>(), said.lines().take(3).collect::<Vec<_>>());
+    scratch.prints(&format!("{call} --action item --model item+user:item+clicks:item"));
+    // Buckets of a hash add up to the field as well; a few rows tell nothing.
+    let wide = |row: u32| format!("i{},1.0,{}\n", row % 70, row % 7);
+    let rows: String = (0..700).map(wide).collect();
+    scratch.write("wide.csv", format!("item,f_bias,bought\n{rows}"));
+    let (_, said) = scratch.prints_and_says("summarize wide.csv --action item --reward bought -o wide.tn");
+    assert_snapshot!(said, @r"
+    truenorth: `f_bias` is the same in every row and can be left out
+    truenorth: the model without it: --model 'hash(item, 256)'
+    ");
+    scratch.write("few.csv", "item,f_bias,bought\na,1,0\nb,1,1\na,1,0\n");
+    scratch.prints("summarize few.csv --action item --reward bought -o few.tn");
+}
+
+#[test]
+fn what_makes_a_made_model_large_is_said() {
+    let scratch = Scratch::new();
+    let row = |row: u32| format!("i{},s{},{},{}\n", row % 40, row / 40 % 11, row % 9, row % 2);
+    let rows: String = (0..4800).map(row).collect();
+    scratch.write("logs.csv", format!("item,store,hour,bought\n{rows}"));
+    let printed = scratch.prints("summarize logs.csv --action item --reward bought -o logs.tn");
+    assert_snapshot!(printed.lines().nth(2).unwrap(), @"521 features of 3 terms: 440 by store:item, 40 by item, 40 by hash(hour:item, 256); fewer terms make fewer");
+}
+
+#[test]
+fn a_text_among_few_numbers_shows_in_the_list_of_categories() {
+    let scratch = Scratch::new();
+    scratch.write("logs.csv", "item,price,bought\na,1.5,0\nb,1O,1\na,2,0\n");
+    let printed = scratch.prints("summarize logs.csv --action item --reward bought -o logs.tn");
+    assert!(printed.contains("\ntaken as categories: item, price\n"), "{printed}");
 }
 
 #[test]

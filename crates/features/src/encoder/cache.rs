@@ -9,7 +9,7 @@ use wildmatch::WildMatch;
 use super::Slot;
 use crate::basis::Basis;
 use crate::error::{Error, Result};
-use crate::model::{Factor, Named, Reading, Term};
+use crate::model::{Factor, Named, Reading, Term, hash_prefix};
 use crate::recipe::{ID, Recipe};
 use crate::value::{Kind, Value, level, number_level};
 
@@ -193,10 +193,10 @@ impl Cache {
                 _ => field.number = true,
             }
         }
-        let hashes = model.parts_with_hashes().filter(|part| matches!(part, Factor::Hash(..))).count();
+        let several = model.has_hashes();
         let mut pattern = 0;
         cache.terms =
-            model.terms.iter().map(|term| cache.product(recipe, term, hashes > 1, &mut pattern)).collect();
+            model.terms.iter().map(|term| cache.product(recipe, term, several, &mut pattern)).collect();
         // What a term names by itself, a pattern by itself leaves to it.
         let alone = model.terms.iter().filter(|term| term.0.len() == 1).filter_map(|term| term.0[0].name());
         let alone: Vec<u32> =
@@ -284,11 +284,10 @@ impl Cache {
         pattern: &mut usize,
     ) -> Source {
         if let Factor::Hash(terms, buckets) = factor {
-            let prefix = terms.iter().map(Term::to_string).collect::<Vec<_>>().join("+");
             return Source::Hash(Box::new(Hashed {
                 inner: terms.iter().map(|term| self.product(recipe, term, prefixed, pattern)).collect(),
                 buckets: *buckets,
-                prefix: if prefixed { format!("hash({prefix},{buckets})") } else { String::new() },
+                prefix: hash_prefix(terms, *buckets, prefixed),
                 names: FxHashMap::default(),
                 parts: Vec::new(),
                 ranges: Vec::new(),

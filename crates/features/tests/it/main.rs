@@ -125,6 +125,25 @@ fn actions_may_have_other_fields_than_the_one_before() {
 }
 
 #[test]
+fn an_event_that_lacks_fields_is_told_all_of_them_and_what_may_be_meant() {
+    let said = |json: &str| {
+        let mut event = Event::default();
+        event.read_json(json).unwrap();
+        encoder("price + segment:id + hour", Missing::Refuse).rows(&event, &mut Rows::default()).unwrap_err()
+    };
+    let one = said(r#"{"context":{"segment":"a","hour":1,"u":2},"actions":[{"id":"x"}]}"#);
+    assert_eq!(one.to_string(), "action \"x\": field `price` has no value");
+    let near = said(r#"{"context":{"segment":"a","hour":1},"actions":[{"id":"x","Price":2}]}"#);
+    assert_eq!(near.to_string(), "action \"x\": field `price` has no value; is `Price` meant to be `price`?");
+    let all = said(r#"{"context":{"segmnt":"a","colour":1},"actions":[{"id":"x","price":2}]}"#);
+    assert_eq!(
+        all.to_string(),
+        "action \"x\": fields `segment`, `hour` have no value; is `segmnt` meant to be `segment`?"
+    );
+    assert_eq!(all.missing(), Some("segment"));
+}
+
+#[test]
 fn what_is_remembered_is_bounded_and_forgetting_changes_nothing() {
     let mut encoder = encoder("hash(user:item, 4) + N(x)", Missing::Mean);
     let mut sets = std::collections::BTreeSet::new();

@@ -213,7 +213,7 @@ fn merging_says_what_differs() {
     let buckets = Plan { buckets: 7, ..table("x,y", "r", "c", "d") };
     let model = "0 + N(x) + N(y) + C(c) + hash(C(d), 256)";
     for (other, sentence) in [
-        (read(&table("x,y", "s", "c", "d")), "reward: r and s".to_owned()),
+        (read(&table("x,y", "s", "c", "d")), "reward columns: r and s".to_owned()),
         (
             read(&table("x", "r", "c", "d")),
             format!("models: `{model}` and `0 + N(x) + C(c) + hash(C(d), 256)`"),
@@ -224,7 +224,7 @@ fn merging_says_what_differs() {
         ),
         (read(&intercept), format!("models: `{model}` and `{}`", &model[4..])),
         (read(&buckets), format!("models: `{model}` and `0 + N(x) + N(y) + C(c) + hash(C(d), 7)`")),
-        (vw.clone(), "format: table and Vowpal Wabbit text".to_owned()),
+        (vw.clone(), "formats: table and Vowpal Wabbit text".to_owned()),
     ] {
         let said = first.merge(&other).unwrap_err().to_string();
         assert_eq!(said, format!("the summaries have different {sentence}"));

@@ -1,0 +1,82 @@
+//! What there is to say about a model that was made from the data.
+
+use truenorth_features::Recipe;
+use truenorth_report::numbers::many;
+
+/// More features than this are spoken of.
+const MANY: usize = 500;
+
+/// The model, ready to be copied, and what became of which fields; `features` are the names of all features.
+pub(crate) fn told(recipe: &Recipe, features: &[String]) -> Vec<String> {
+    let mut lines = vec![format!("model made from the data: --model '{}'", recipe.model)];
+    lines.extend(largest(recipe, features));
+    let categories = recipe.categories();
+    if !categories.is_empty() {
+        lines.push(format!("taken as categories: {}", categories.join(", ")));
+    }
+    if !recipe.left_out.is_empty() {
+        let left_out = recipe.left_out.join(", ");
+        lines.push(format!("not in the model, because they tell rows or rounds apart: {left_out}"));
+    }
+    if recipe.action.is_none() {
+        lines.push(
+            "no column is said to belong to the action, so nothing is crossed with it: `--action COLUMNS`, its id first"
+                .to_owned(),
+        );
+    }
+    lines
+}
+
+/// The terms that make the most features, if these are many.
+fn largest(recipe: &Recipe, features: &[String]) -> Option<String> {
+    const SHOWN: usize = 3;
+    if features.len() <= MANY {
+        return None;
+    }
+    let terms = &recipe.model.terms;
+    let mut sizes = vec![0; terms.len()];
+    for term in recipe.model.makers(features.iter().map(String::as_str)).into_iter().flatten() {
+        sizes[term] += 1;
+    }
+    let mut order: Vec<usize> = (0..terms.len()).collect();
+    order.sort_by_key(|&term| std::cmp::Reverse(sizes[term]));
+    let shown: Vec<String> =
+        order.iter().take(SHOWN).map(|&term| format!("{} by {}", sizes[term], terms[term])).collect();
+    let (all, parts) = (many(features.len() as u64, "feature"), many(terms.len() as u64, "term"));
+    let more = if terms.len() > SHOWN { ", .." } else { "" };
+    Some(format!("{all} of {parts}: {}{more}; fewer terms make fewer", shown.join(", ")))
+}
+
+/// Warns of fields that hardly belong into a model: those that sound like outcomes, those that are `like` the reward, and `constant` ones.
+pub(crate) fn doubt(recipe: &Recipe, like: Vec<&str>, constant: Vec<&str>) {
+    let named = recipe.model.outcomes();
+    let [like, constant] = [like, constant]
+        .map(|fields| fields.into_iter().filter(|name| !named.contains(name)).collect::<Vec<_>>());
+    let all = [&named[..], &like, &constant].concat();
+    for (fields, one, several) in [
+        (
+            &named,
+            "sounds like an outcome, which is not known before the choice",
+            "sound like outcomes, which are not known before the choice",
+        ),
+        (
+            &like,
+            "nearly tells the reward, as an outcome does, which is not known before the choice",
+            "nearly tell the reward, as outcomes do, which are not known before the choice",
+        ),
+        (
+            &constant,
+            "is the same in every row and can be left out",
+            "are the same in every row and can be left out",
+        ),
+    ] {
+        if !fields.is_empty() {
+            let list = fields.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            eprintln!("truenorth: {list} {}", if fields.len() == 1 { one } else { several });
+        }
+    }
+    if !all.is_empty() {
+        let them = if all.len() == 1 { "it" } else { "them" };
+        eprintln!("truenorth: the model without {them}: --model '{}'", recipe.model.without(&all));
+    }
+}
