@@ -110,7 +110,7 @@ def audit(
     drift : float, optional
         Length of the drift to assume where none is measured.
     horizon, actions : int
-        Rounds that will be played, and actions a round: for the worth and the paper's bounds, and for the cost where the
+        Rounds that will be played, and actions a round: for the worth and the bounds, and for the cost where the
         pilot has no rounds.
 
     Returns

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use truenorth::Certificate;
-use truenorth_audit::{Audit, Options, Pilot as Sample, certificate_toml, page, square_matrix};
+use truenorth_audit::{Audit, Options, Pilot as Sample, audit_as, certificate_toml, page, square_matrix};
 use truenorth_logs::{Format, Rows, Summary};
 
 use crate::error::{Error, Result};
@@ -60,11 +60,8 @@ pub struct LeftOut {
 pub fn audit(summary: &Summary, pilot: Option<Pilot<'_>>, options: &Options) -> Result<Audited> {
     let logs = summary.statistic()?;
     let (sample, left_out) = pilot.map(|pilot| pilot.read(summary)).transpose()?.unzip();
-    let audit =
-        |names: &[String]| truenorth_audit::audit(&logs, names, summary.scale(), sample.as_ref(), options);
     let (names, labels) = (summary.names(), summary.labels());
-    let found = audit(&names)?;
-    let shown = if labels == names { found.clone() } else { audit(&labels)? };
+    let [found, shown] = audit_as([&*names, &*labels], &logs, summary.scale(), sample.as_ref(), options)?;
     Ok(Audited { found, shown, left_out: left_out.unwrap_or_default() })
 }
 

@@ -8,6 +8,8 @@ use crate::words::{list, many};
 
 /// Share of the rows below which a feature is hardly covered.
 const THIN: f64 = 0.05;
+/// Groups of features that follow from each other, as many as a sentence bears.
+const GROUPS: usize = 3;
 
 pub(crate) fn advice(audit: &Audit, logs: &Fit, pilot: Option<&Fit>) -> Vec<String> {
     if audit.rows == 0 {
@@ -20,7 +22,7 @@ pub(crate) fn advice(audit: &Audit, logs: &Fit, pilot: Option<&Fit>) -> Vec<Stri
     let mut advice = Vec::new();
     let learned = "Let {} be learned anew: the default policy does so by itself, feature by feature, and needs no option.";
     advice.extend(sentence(&verdict::names(audit, &[Standing::Drifted]), learned, learned));
-    let kept = "Keep {}: the drift is real, but costs too little to matter.";
+    let kept = "Nothing to do about {}: the drift is real, but costs too little to matter.";
     advice.extend(sentence(&verdict::names(audit, &[Standing::Harmless]), kept, kept));
     advice.extend(sentence(
         &names(&|j, _| logs.sizes[j] == 0.0),
@@ -44,11 +46,16 @@ pub(crate) fn advice(audit: &Audit, logs: &Fit, pilot: Option<&Fit>) -> Vec<Stri
                 .to_owned(),
         );
     }
-    for group in logs.dependent() {
+    let groups = logs.dependent();
+    if !groups.is_empty() {
+        let first = groups.iter().take(GROUPS).map(|group| list(&names(&|j, _| group.contains(&j))));
+        let more = groups.len().saturating_sub(GROUPS) as u64;
+        let told: Vec<String> = first.chain((more > 0).then(|| many(more, "more group"))).collect();
+        let told = told.join("; of ");
+        let these = if groups.len() == 1 { "each of these features" } else { "each feature of a group" };
         advice.push(format!(
-            "Do not read single coefficients of {}: each of these features follows from the others, so that what they do \
-             together is known, but not what each does alone. Decisions are none the worse for it.",
-            list(&names(&|j, _| group.contains(&j)))
+            "Do not read single coefficients of {told}: {these} follows from the others, so that what they do together is \
+             known, but not what each does alone. Decisions are none the worse for it."
         ));
     }
     let thin = |j: usize, finding: &Finding| {

@@ -42,7 +42,6 @@ const OUTCOMES: f64 = 10.0;
 /// assert_eq!(audit.features[0].finding.drifted, Some(false));
 /// # Ok::<(), truenorth::Error>(())
 /// ```
-#[expect(clippy::too_many_lines, reason = "all parts are put together here, one after the other")]
 pub fn audit(
     logs: &RidgeStatistic,
     names: &[String],
@@ -50,7 +49,21 @@ pub fn audit(
     pilot: Option<&Pilot>,
     options: &Options,
 ) -> Result<Audit> {
-    check::length("the list of names", logs.dimension(), names.len())?;
+    audit_as([names], logs, scale, pilot, options).map(|[audit]| audit)
+}
+
+/// The same audit once for each list of names: those of programs, say, and those for people. It is computed once.
+#[expect(clippy::too_many_lines, reason = "all parts are put together here, one after the other")]
+pub fn audit_as<const N: usize>(
+    names: [&[String]; N],
+    logs: &RidgeStatistic,
+    scale: f64,
+    pilot: Option<&Pilot>,
+    options: &Options,
+) -> Result<[Audit; N]> {
+    for names in names {
+        check::length("the list of names", logs.dimension(), names.len())?;
+    }
     check::positive("scale", scale)?;
     options.check()?;
     let dimension = logs.dimension();
@@ -96,13 +109,9 @@ pub fn audit(
         certificate::stated(dimension, stated)
     };
     let feature =
-        |j: usize| Feature { name: names[j].clone(), estimate: estimates[j], finding: columns.findings[j] };
+        |j: usize| Feature { name: String::new(), estimate: estimates[j], finding: columns.findings[j] };
     let weights = |k: usize| spectrum.vectors.column(k).iter().copied().collect();
     let direction = |k: usize| Direction { weights: weights(k), finding: along.findings[k] };
-    let pair = match &comparison {
-        Some(both) if is_tested => pair::moved_most(names, &columns, both, &certificate),
-        _ => pair::known_least(names, &along, &spectrum, &fit, (&units, &certificate)),
-    };
 
     let worth = {
         let contexts = sums.filter(|_| live_spectrum.as_ref().is_some_and(Spectrum::is_full)).unwrap_or(logs);
@@ -152,7 +161,7 @@ pub fn audit(
         margin: options.margin,
         pilot,
         cost,
-        pair,
+        pair: None,
         worth,
         bounds,
         advice: Vec::new(),
@@ -166,7 +175,18 @@ pub fn audit(
             live.outcomes.missing(OUTCOMES).map(|factor| factor * rows)
         };
     }
-    audit.verdict = verdict(&audit, usable, live.as_ref().map(|live| live.outcomes).filter(|_| !decisive));
-    audit.advice = advice(&audit, &fit, live_fit.as_ref());
-    Ok(audit)
+    let few = live.as_ref().map(|live| live.outcomes).filter(|_| !decisive);
+    Ok(names.map(|names| {
+        let mut audit = audit.clone();
+        for (feature, name) in audit.features.iter_mut().zip(names) {
+            feature.name.clone_from(name);
+        }
+        audit.pair = match &comparison {
+            Some(both) if is_tested => pair::moved_most(names, &columns, both, &audit.certificate),
+            _ => pair::known_least(names, &along, &spectrum, &fit, (&units, &audit.certificate)),
+        };
+        audit.verdict = verdict(&audit, usable, few);
+        audit.advice = advice(&audit, &fit, live_fit.as_ref());
+        audit
+    }))
 }

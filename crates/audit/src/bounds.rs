@@ -6,6 +6,9 @@ use truenorth_paper::theory::{FallbackParams, PooledRadius, layer_count};
 
 use crate::view::{Bounds, CertificateView, Options};
 
+/// Where the bounds come from.
+pub const PAPER: &str = "Direction-Aware Offline-to-Online Learning in Linear Contextual Bandits";
+
 /// None where the theory refuses: a horizon of 1, a matrix that is no certificate, numbers that overflow.
 pub(crate) fn bounds(
     logs: &RidgeStatistic,

@@ -61,7 +61,8 @@ type Matrix = nalgebra::DMatrix<f64>;
 /// A dense vector, inside of this crate.
 type Vector = nalgebra::DVector<f64>;
 
-pub use audit::audit;
+pub use audit::{audit, audit_as};
+pub use bounds::PAPER;
 pub use certificate_file::{NotACertificate, certificate_from_toml, certificate_toml, square_matrix};
 pub use directions::directions_figure;
 pub use next::{Step, next_steps};

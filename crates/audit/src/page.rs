@@ -48,7 +48,7 @@ pub fn page(audit: &Audit, source: &str, live: Option<&str>) -> Result<String, E
     }
     sections.push(section("What the logs are worth", worth::blocks(audit)?));
     if let Some(bounds) = &audit.bounds {
-        sections.push(section("Bounds of the paper", worth::promise(bounds)));
+        sections.push(section("Bounds in the worst case", worth::promise(bounds)));
     }
     sections.push(section("How this was computed", method::blocks(audit)));
     let steps = next_steps(audit, source, live).into_iter();
@@ -111,7 +111,7 @@ fn verdict(audit: &Audit) -> Section {
         ("Logged rows", whole(audit.rows), String::new()),
         ("Features", whole(audit.dimension as u64), features),
         ("Live rows tested", live.0, live.1),
-        ("Worth in live rounds", amount(audit.worth_rounds), worth),
+        ("Worth at most, in live rounds", amount(audit.worth_rounds), worth),
         ("Noise of a reward", number(audit.noise), noise),
     ];
     let tiles = tiles.map(|(label, value, note)| Tile { label: label.to_owned(), value, note }).to_vec();

@@ -135,7 +135,7 @@ fn cost(cost: &Cost) -> String {
     let Amounts { shown, estimate, per } = amounts(cost);
     let [high, margin] = [cost.interval[1], cost.margin].map(&shown);
     let beside = if cost.is_small() {
-        format!(", at most {high}, where {margin} does not matter")
+        format!(", at most {high}, and up to {margin} counts as harmless")
     } else if cost.advantage < -2.0 * cost.advantage_stderr {
         ", more than choosing at random".to_owned()
     } else {
@@ -199,7 +199,7 @@ fn settled(pilot: &PilotView, few: bool) -> Option<String> {
 fn unmeasured(audit: &Audit, pilot: Option<&PilotView>) -> String {
     let coverages = audit.features.iter().map(|feature| (feature.finding.coverage, &feature.name));
     let least = coverages.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(String::new(), |(coverage, name)| {
-        format!(" (least of all {name}, as {} rows would)", about(coverage))
+        format!(" (least of all {name}, as {} rows of it alone would)", about(coverage))
     });
     let hint = match pilot {
         None => "nothing live has tested them".to_owned(),

@@ -271,6 +271,13 @@ pub struct Bounds {
     pub logs_pay: bool,
 }
 
+impl Bounds {
+    /// Whether both are above all that can be lost: no reward in [0, 1] is missed by more than 1.
+    pub fn say_nothing(&self) -> bool {
+        self.with_logs.min(self.without_logs) > self.horizon as f64
+    }
+}
+
 /// Two coefficients with what logs and live data know about them, for a picture.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pair {

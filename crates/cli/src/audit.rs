@@ -3,11 +3,13 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
 use truenorth_app::audit::{Audited, LeftOut, Pilot, audit};
 use truenorth_app::{Error, Source};
-use truenorth_audit::{Audit, Options, Step, next_steps};
+use truenorth_audit::{Audit, Options, PAPER, Step, next_steps};
 use truenorth_logs::{Origin, Summary};
 use truenorth_paper::theory::{FallbackParams, OnlineFallback};
 use truenorth_report::numbers::{count, many, p_value, percent, significant};
@@ -50,7 +52,7 @@ pub(crate) struct Arguments {
     /// [default: 0.3 times the length of the logs' coefficients]
     #[arg(long, value_name = "RHO")]
     drift: Option<f64>,
-    /// Rounds that will be played, for the worth and the paper's bounds
+    /// Rounds that will be played, for the worth and the bounds
     #[arg(long, default_value_t = Options::default().horizon, value_parser = clap::value_parser!(u64).range(2..=1_000_000_000_000))]
     horizon: u64,
     /// Number of actions in a round, for what following the logs would cost; not needed where the pilot has rounds
@@ -120,14 +122,27 @@ fn audited(arguments: &Arguments, summary: &Summary) -> Result<Audited, Failure>
     let bounded = FallbackParams { horizon, actions, dimension: 1, delta_online: 0.5, constant: 1.0 };
     OnlineFallback::new(bounded)?;
     options.check()?;
+    let bar = working(summary.names().len());
     let audited = audit(summary, pilot.map(source), &options).map_err(|error| match error {
         Error::Core(error) => Failure::in_file(&arguments.summary, error),
         error => error.into(),
-    })?;
+    });
+    bar.finish_and_clear();
+    let audited = audited?;
     if let Some(path) = pilot {
         warn(path, &audited.left_out);
     }
     Ok(audited)
+}
+
+/// Tells on a terminal that it is at work, and since when: more than a thousand features take minutes.
+fn working(features: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} auditing {msg}, {elapsed}");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = ProgressBar::new_spinner().with_style(style).with_message(many(features as u64, "feature"));
+    bar.tick();
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
 }
 
 /// What a pilot cannot be, and what it cannot have rounds of.
@@ -221,17 +236,16 @@ fn text(audit: &Audit) -> String {
         text += &(wrapped(&format!("* {advice}")).trim_end().replace('\n', "\n  ") + "\n");
     }
     if let Some(bounds) = &audit.bounds {
-        text += "\nThe paper's bounds, in the worst case:\n";
+        text.push('\n');
+        text += &wrapped(&format!("Bounds in the worst case, from the paper \"{PAPER}\":"));
         let rounds = count(bounds.horizon);
-        let [with, without] = [bounds.with_logs, bounds.without_logs].map(table::number);
-        // No reward in [0, 1] is missed by more than 1.
-        let says_nothing = bounds.with_logs.min(bounds.without_logs) > bounds.horizon as f64;
-        text += &wrapped(&if says_nothing {
+        text += &wrapped(&if bounds.say_nothing() {
             format!(
-                "They say nothing here. {rounds} rounds with rewards in [0, 1] cannot lose more than {rounds}, and both \
-                 bounds are above that: {with} with the logs, {without} without."
+                "They say nothing here: with the logs as without, the bound is above {rounds}, and {rounds} rounds with \
+                 rewards in [0, 1] cannot lose more."
             )
         } else {
+            let [with, without] = [bounds.with_logs, bounds.without_logs].map(table::number);
             let pay = if bounds.logs_pay { "pay" } else { "do not pay" };
             format!(
                 "{rounds} rounds of any number of actions lose at most {with} with the logs and {without} without, if rewards \

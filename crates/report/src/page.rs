@@ -122,8 +122,10 @@ pub struct Table {
 const STYLE: &str = include_str!("page.css");
 /// Tables with more rows scroll in a box under their header.
 const TALL: usize = 60;
-/// Figures of more pixels do not fit on a telephone.
+/// Figures of more pixels, tables of more columns and lines of more letters do not fit on a telephone.
 const WIDE: u32 = 700;
+const COLUMNS: usize = 3;
+const LETTERS: usize = 36;
 /// Longer words are broken where they have to be.
 const LONG: usize = 20;
 /// Lines of code beyond this are broken rather than scrolled.
@@ -181,8 +183,13 @@ impl Block {
             Self::Link { to, text } => format!("<p><a href=\"{}\">{}</a></p>\n", escape(to), escape(text)),
             Self::Code(code) => {
                 let lines: Vec<String> = code.lines().map(line_of_code).collect();
+                let long = code.lines().any(|line| !is_broken(line) && line.chars().count() > LETTERS);
+                let wide = if long { " wide" } else { "" };
                 // Lines are lines here, not spaces.
-                format!("<pre class=\"scroll\" tabindex=\"0\"><code>{}</code></pre>\n", lines.join("\n"))
+                format!(
+                    "<pre class=\"scroll{wide}\" tabindex=\"0\"><code>{}</code></pre>\n",
+                    lines.join("\n")
+                )
             }
             Self::Callout { tone, word, text } => {
                 let (word, text, (class, symbol)) = (escape(word), optional("p", text), tone.looks());
@@ -225,16 +232,19 @@ impl Table {
     fn html(&self, badges: Option<(usize, &Vec<Tone>)>) -> String {
         let columns = self.rows.iter().map(Vec::len).chain([self.header.len()]).max().unwrap_or(0);
         let numeric: Vec<bool> = (0..columns).map(|column| self.is_numeric(column)).collect();
-        let caption = optional("caption", &self.caption);
+        let caption = optional("figcaption", &self.caption);
         let header = self.header.first().map(|_| row(&self.header, "th", &numeric, None)).unwrap_or_default();
         let badge = |row: usize| badges.map(|(at, tones)| (at, tones.get(row).copied().unwrap_or_default()));
         let rows = self.rows.iter().enumerate();
         let rows: String = rows.map(|(index, cells)| row(cells, "td", &numeric, badge(index))).collect();
-        let class = if self.rows.len() > TALL { "scroll tall" } else { "scroll" };
-        format!(
-            "<div class=\"{class}\" tabindex=\"0\">\n<table>\n{caption}<thead>\n{header}</thead>\n\
+        let tall = if self.rows.len() > TALL { " tall" } else { "" };
+        let wide = if columns > COLUMNS { " wide" } else { "" };
+        let table = format!(
+            "<div class=\"scroll{tall}{wide}\" tabindex=\"0\">\n<table>\n<thead>\n{header}</thead>\n\
              <tbody>\n{rows}</tbody>\n</table>\n</div>\n"
-        )
+        );
+        // What is read first does not scroll away with the columns.
+        if caption.is_empty() { table } else { format!("<figure>\n{caption}{table}</figure>\n") }
     }
 
     fn is_numeric(&self, column: usize) -> bool {
@@ -285,10 +295,14 @@ fn optional(tag: &str, text: &str) -> String {
     if text.is_empty() { String::new() } else { element(tag, text) }
 }
 
+fn is_broken(line: &str) -> bool {
+    line.starts_with("$ ") || line.chars().count() > LONG_LINE
+}
+
 /// A line of code, broken where a screen ends if it is a command or very long, but not inside an option.
 fn line_of_code(line: &str) -> String {
     let text = escape(line);
-    if !line.starts_with("$ ") && line.chars().count() <= LONG_LINE {
+    if !is_broken(line) {
         return text;
     }
     let whole = |word: &str| format!("<span class=\"word\">{word}</span>");

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use truenorth::{ActionInterval, BranchInterval, Explanation, FeatureView};
+use truenorth::{ActionInterval, BranchInterval, Explanation, FeatureView, LayerExplanation};
 use truenorth_bandit::{Evidence, Watched, WatchedFeature};
 
 use crate::api::{Asked, Decided, Problem, Refusal, Refused};
@@ -155,10 +155,9 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn new(shown: Shown) -> Self {
-        let low = shown.features.iter().filter(|feature| feature.trust < 0.5).count();
         let sentence = match shown.logged_rows {
             0 => "There are no logs: all that is known comes from live rewards.".to_owned(),
-            _ => about_logs(shown.logs_hold, low, shown.features.len()),
+            _ => about_logs(shown.logs_hold, shown.rewards + shown.rows > 0, &shown.features),
         };
         let conflicts_sentence = (shown.conflicts > 0).then(|| {
             let (conflicts, times) = (shown.conflicts, if shown.conflicts == 1 { "time" } else { "times" });
@@ -181,11 +180,19 @@ impl Report {
     }
 }
 
-/// How far the logs are relied on, in a sentence; of all features, for so many they count less than half.
-fn about_logs(hold: Option<f64>, low: usize, all: usize) -> String {
-    let counts = if low == 1 { "counts" } else { "count" };
+/// Names that the sentence bears.
+const NAMES: usize = 3;
+
+/// How far the logs are relied on, in a sentence: doubt of all of them, and what seems to have drifted.
+fn about_logs(hold: Option<f64>, live: bool, features: &[Feature]) -> String {
     let how = match hold {
         None => return "This policy does not doubt its logs.".to_owned(),
+        Some(hold) if !live => {
+            return format!(
+                "Too early to tell: no live reward has tested the logs. Until then, they are taken to hold with \
+                 probability {hold:.2}."
+            );
+        }
         Some(hold) if hold < 0.5 => {
             return format!(
                 "The logs are probably of no use here: the probability that they hold is {hold:.2}."
@@ -195,7 +202,22 @@ fn about_logs(hold: Option<f64>, low: usize, all: usize) -> String {
         // What rounds to 1 is not certain.
         Some(_) => "almost certainly".to_owned(),
     };
-    format!("The logs hold {how}, but for what has drifted: {low} of {all} features {counts} less than half.")
+    // Doubt of the logs as a whole takes from all features alike; what has drifted stands out from the rest.
+    let logged = || features.iter().filter(|feature| feature.coverage > 0.0);
+    let most = logged().map(|feature| feature.trust).fold(0.0, f64::max);
+    let mut drifted: Vec<&Feature> = logged().filter(|feature| feature.trust < 0.5 * most).collect();
+    drifted.sort_by(|a, b| a.trust.total_cmp(&b.trust));
+    let names: Vec<&str> = drifted.iter().take(NAMES).map(|feature| feature.name.as_str()).collect();
+    let (names, seem) = (names.join(", "), if drifted.len() == 1 { "seems" } else { "seem" });
+    let which = match drifted.len() {
+        0 if most < 0.5 => {
+            "it is too early to say what has drifted, and until then no feature counts half".to_owned()
+        }
+        0 => "no feature seems to have drifted".to_owned(),
+        1..=NAMES => format!("{names} {seem} to have drifted"),
+        all => format!("{names} and {} more {seem} to have drifted", all - NAMES),
+    };
+    format!("The logs as a whole hold {how}; {which}.")
 }
 
 /// What a bandit does now.
@@ -341,16 +363,20 @@ impl Explained {
         actions: Vec<ExplainedAction>,
         explanation: &Explanation,
     ) -> Self {
-        let rule = explanation.layers.last().map_or("", |layer| &layer.rule);
-        let why = why(&action, &actions, rule);
+        let why = explanation.layers.last().map_or(String::new(), |layer| why(&action, &actions, layer));
         let story = serde_json::to_value(explanation).unwrap_or_default();
         Self { action, why, level, actions, explanation: explanation.to_string(), story }
     }
 }
 
 /// Why an action would be played.
-fn why(action: &str, actions: &[ExplainedAction], rule: &str) -> String {
+fn why(action: &str, actions: &[ExplainedAction], layer: &LayerExplanation) -> String {
     let Some(played) = actions.iter().find(|other| other.id == action) else { return String::new() };
+    let rule = &layer.rule;
+    // The intervals are of logs and live data, and say nothing of such a choice.
+    if layer.is_live_alone() {
+        return format!("The logs had no say in the choice of `{action}`: the policy {rule}.");
+    }
     let best = actions.iter().max_by(|a, b| a.mean.total_cmp(&b.mean)).unwrap_or(played);
     let reason = if actions.len() == 1 {
         format!("`{action}` is the only action.")
@@ -435,16 +461,81 @@ pub(crate) struct Status {
 
 #[cfg(test)]
 mod tests {
-    use super::about_logs;
+    use truenorth::{Actions, Policy, RidgeStatistic};
+
+    use super::{ExplainedAction, Feature, about_logs, why};
+
+    #[test]
+    fn where_live_data_alone_decides_the_logs_are_said_to_have_no_say() {
+        let mut logs = RidgeStatistic::new(2).unwrap();
+        for row in 0..200 {
+            logs.observe(&[f64::from(row % 2), f64::from((row + 1) % 2)], f64::from(row % 2)).unwrap();
+        }
+        let mut policy = Policy::builder(2).logs(logs).build().unwrap();
+        let actions = Actions::new(&[1.0, 0.0, 0.0, 1.0], 2).unwrap();
+        let [mut alone, mut pooled] = [0, 0];
+        for _ in 0..100 {
+            let (choice, explanation) = policy.choose_explained(actions).unwrap();
+            let layer = explanation.layers.last().unwrap();
+            let known = |(id, interval)| ExplainedAction::new(id, interval);
+            let ids = ["a", "b"].map(str::to_owned);
+            let shown: Vec<ExplainedAction> = ids.into_iter().zip(&layer.actions).map(known).collect();
+            let told = why(["a", "b"][choice.action], &shown, layer);
+            if layer.rule.contains("live data alone") {
+                assert!(told.starts_with("The logs had no say") && !told.contains("had their say"), "{told}");
+                alone += 1;
+            } else if layer.actions[choice.action].branch.name() != "online" {
+                assert!(told.contains("The logs had their say"), "{told}");
+                pooled += 1;
+            }
+            policy.learn(choice.rewarded(actions, 1.0 - choice.action as f64)).unwrap();
+        }
+        assert!(alone > 0 && pooled > 0, "{alone}, {pooled}");
+    }
+
+    /// Features a, b, c and so on, on whose logs a policy relies so much.
+    fn relied_on(trusts: &[f64]) -> Vec<Feature> {
+        let feature = |(name, &trust): (char, &f64)| Feature {
+            name: name.to_string(),
+            estimate: 0.0,
+            coverage: 100.0,
+            drift: None,
+            stderr: None,
+            trust,
+        };
+        ('a'..).zip(trusts).map(feature).collect()
+    }
 
     #[test]
     fn what_is_almost_certain_is_not_said_to_be_so() {
-        let (sure, likely) = (about_logs(Some(0.9999), 1, 18), about_logs(Some(0.991), 2, 18));
+        let features = relied_on(&[0.9, 0.1, 0.8]);
         assert_eq!(
-            sure,
-            "The logs hold almost certainly, but for what has drifted: 1 of 18 features counts less than half."
+            about_logs(Some(0.9999), true, &features),
+            "The logs as a whole hold almost certainly; b seems to have drifted."
         );
-        assert!(likely.contains("with probability 0.99") && likely.contains("2 of 18 features count less"));
-        assert!(about_logs(Some(0.2), 18, 18).contains("is 0.20"));
+        assert!(about_logs(Some(0.991), true, &features).contains("hold with probability 0.99;"));
+        assert!(about_logs(Some(0.2), true, &features).contains("is 0.20"));
+    }
+
+    #[test]
+    fn doubt_of_all_the_logs_is_not_taken_for_drift_of_each_feature() {
+        let told = |trusts: &[f64]| about_logs(Some(0.69), true, &relied_on(trusts));
+        let start = "The logs as a whole hold with probability 0.69; ";
+        assert_eq!(
+            told(&[0.43, 0.43, 0.35]),
+            format!("{start}it is too early to say what has drifted, and until then no feature counts half.")
+        );
+        assert_eq!(told(&[0.6, 0.6, 0.45]), format!("{start}no feature seems to have drifted."));
+        assert_eq!(told(&[0.4, 0.1, 0.05]), format!("{start}c, b seem to have drifted."));
+        let many = [0.8, 0.1, 0.2, 0.3, 0.15, 0.25];
+        assert_eq!(told(&many), format!("{start}b, e, c and 2 more seem to have drifted."));
+        // What the logs never had cannot have drifted.
+        let mut features = relied_on(&[0.8, 0.0]);
+        features[1].coverage = 0.0;
+        assert!(about_logs(Some(0.69), true, &features).ends_with("; no feature seems to have drifted."));
+        assert_eq!(
+            about_logs(Some(0.9), false, &features),
+            "Too early to tell: no live reward has tested the logs. Until then, they are taken to hold with probability 0.90."
+        );
     }
 }

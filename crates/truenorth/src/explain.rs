@@ -35,6 +35,16 @@ pub struct LayerExplanation {
     pub eliminated: Vec<usize>,
 }
 
+impl LayerExplanation {
+    /// Whether live data alone decided, whatever set the intervals.
+    pub fn is_live_alone(&self) -> bool {
+        self.rule.starts_with(LIVE_ALONE)
+    }
+}
+
+/// How the rules begin that leave the logs out.
+const LIVE_ALONE: &str = "asks live data alone";
+
 /// When a layer plays, and what.
 #[derive(Clone, Copy)]
 pub(crate) enum PlayRule {
@@ -63,8 +73,8 @@ impl fmt::Display for PlayRule {
             Self::LargestUcb => write!(f, "plays the largest ucb"),
             Self::LargestMean => write!(f, "plays the largest mean"),
             Self::LargestIndex => write!(f, "plays the largest ucb, wider for what was long left alone"),
-            Self::LiveFavourite => write!(f, "asks live data alone, lest the logs hide the best action"),
-            Self::Forced => write!(f, "asks live data alone, because the belief has spent its budget"),
+            Self::LiveFavourite => write!(f, "{LIVE_ALONE}, lest the logs hide the best action"),
+            Self::Forced => write!(f, "{LIVE_ALONE}, because the belief has spent its budget"),
             Self::Sampled => write!(f, "plays the favourite of a draw from the posterior"),
             Self::Epsilon(epsilon) => {
                 write!(f, "plays the largest mean, or any action in {epsilon} of the rounds")

@@ -16,7 +16,8 @@ pub struct FeatureView {
     /// Estimated live coefficient.
     pub estimate: f64,
     /// What the logs know: the number of rows of this feature alone, of its typical size in the logs, that would tell
-    /// as much about its coefficient. At most the logs' rows, whatever the units; an audit has the same number.
+    /// as much about its coefficient. At most the logs' rows, whatever the units. An audit has the same number, or more
+    /// where features follow from each other: this one is of what tells a feature apart from all others.
     pub coverage: f64,
     /// Estimated difference of the live coefficient from the logged one; none before live data or without
     /// logs.

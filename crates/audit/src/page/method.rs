@@ -10,9 +10,10 @@ pub(super) fn blocks(audit: &Audit) -> Vec<Block> {
     let linear = "Rewards are taken to be linear in the features, up to noise. The logs' coefficients come from a \
                   regression on all logged rows, and the noise from what it leaves over.";
     let coverage = "Coverage counts rows of typical size that look at one feature, or in one direction, alone: what \
-                    they would tell about it is what the logs tell. A running policy shows the same number, or less where \
-                    features follow from each other. What it shows beside is no trust but reliance: how much the logs count there, which may be nearly all where a coefficient has \
-                    certainly moved, but little.";
+                    they would tell about it is what the logs tell. A running policy shows another number, told apart: the logged \
+                    rows that tell a feature from all others. It is less where features follow from each other. Beside \
+                    it stands no trust but reliance: how much the logs count there. That may be nearly all where a \
+                    coefficient has certainly moved, but little.";
     let limits = "What the logs cannot tell: whether they still hold where no live data looked, what happens in \
                   directions that nobody tried, and what will drift tomorrow. A pilot speaks for the time and the \
                   people it was taken from.";

@@ -4,6 +4,7 @@ use truenorth_report::{AxisScale, Bars, Block, Error};
 
 use super::words::{amount, counted, number, share, whole};
 use super::{LARGEST, paragraph, trust};
+use crate::bounds::PAPER;
 use crate::view::{Audit, Bounds};
 
 pub(super) fn blocks(audit: &Audit) -> Result<Vec<Block>, Error> {
@@ -51,9 +52,9 @@ pub(super) fn promise(bounds: &Bounds) -> Vec<Block> {
     let Bounds { horizon, with_logs, without_logs, logs_pay, .. } = *bounds;
     let pay = if logs_pay { "do" } else { "do not: they bring nothing that is guaranteed" };
     let told = format!(
-        "In the worst case, over {} with any number of actions, the paper guarantees that a policy with these logs and this \
-         certificate loses at most {} of reward, and one without logs at most {}. By this yardstick logs pay if their \
-         bound is the smaller one, and here they {pay}.",
+        "In the worst case, over {} with any number of actions, a policy with these logs and this certificate loses at most \
+         {} of reward, and one without logs at most {}. By this yardstick logs pay if their bound is the smaller one, \
+         and here they {pay}.",
         counted(horizon, "round"),
         amount(with_logs),
         amount(without_logs)
@@ -61,17 +62,15 @@ pub(super) fn promise(bounds: &Bounds) -> Vec<Block> {
     let cautious = "Such bounds are far above what any policy loses: compare them with each other, not with what you \
                     expect to lose. They are for rewards in [0, 1] and noise of a known size; outside of that, read \
                     them as rates.";
-    // No reward in [0, 1] is missed by more than 1.
-    if with_logs.min(without_logs) > horizon as f64 {
+    let source = format!("They are from the paper “{PAPER}”.");
+    if bounds.say_nothing() {
         let most = whole(horizon);
         return vec![paragraph(format!(
-            "They say nothing here. {most} rounds with rewards in [0, 1] cannot lose more than {most}, and both bounds are above \
-             that: {} with these logs and this certificate, {} without logs.",
-            amount(with_logs),
-            amount(without_logs)
+            "They say nothing here: with these logs as without, the bound is above {most}, and {most} rounds with rewards in \
+             [0, 1] cannot lose more. {source}"
         ))];
     }
-    vec![paragraph(told), paragraph(cautious)]
+    vec![paragraph(told), paragraph(format!("{cautious} {source}"))]
 }
 
 /// The certificate in a sentence.
@@ -91,20 +90,21 @@ fn certificate(audit: &Audit) -> String {
     };
     let mut order: Vec<usize> = (0..budgets.len()).collect();
     order.sort_by(|&a, &b| effect(b).total_cmp(&effect(a)));
+    let name = |place: usize| &audit.features[place].name;
     let told = |place: usize| {
-        format!(
-            "{} (at most {} for one unit, which moves a typical reward by {})",
-            audit.features[place].name,
-            number(budgets[place]),
-            number(effect(place))
-        )
+        format!("by up to {} ({} for one unit)", number(effect(place)), number(budgets[place]))
     };
     match order.as_slice() {
         [] => start,
-        [one] => format!("{start} It allows {} to have moved.", told(*one)),
+        [one] => {
+            format!("{start} Counted in a typical reward, {} may have moved {}.", name(*one), told(*one))
+        }
         [most, .., least] => format!(
-            "{start} It allows most to {}, and least to {}. The table of features has all of them.",
+            "{start} Counted in a typical reward, {} may have moved most, {}, and {} least, {}. The table of features has \
+             all of them.",
+            name(*most),
             told(*most),
+            name(*least),
             told(*least)
         ),
     }

@@ -143,7 +143,7 @@ fn logs_that_hold_are_used_and_the_power_is_told() {
     let all = audited(&logs, Some(&indicators(400, [1.0, 2.0]).pilot()));
     assert_eq!(all.verdict.usable, Use::All);
     assert!(all.verdict.sentence.contains("none of the 2 features shows drift"), "{}", all.verdict.sentence);
-    assert!(all.cost.unwrap().is_small() && all.verdict.sentence.contains("does not matter"));
+    assert!(all.cost.unwrap().is_small() && all.verdict.sentence.contains(" counts as harmless"));
     let few = audited(&logs, Some(&indicators(6, [1.0, 2.0]).pilot()));
     assert_eq!(few.verdict.usable, Use::Unclear);
     assert!(few.verdict.sentence.contains("more live rows would settle it"), "{}", few.verdict.sentence);

@@ -129,6 +129,23 @@ fn levels_with_an_intercept_and_columns_of_zeros() {
         audit.advice
     );
     assert!(audit.advice.iter().any(|s| s.starts_with("Drop x5")));
+    // Groups that have nothing to do with each other are told in one go, the first of them by name.
+    let groups = |count: usize| {
+        let pairs = rows(400, |i| {
+            let x: Vec<f64> = (0..count).flat_map(|pair| [wave(i, pair), 2.0 * wave(i, pair)]).collect();
+            let reward = x[0] + wave(i, 50);
+            (x, reward)
+        });
+        let told = audited(&pairs.statistic(2 * count), None).advice;
+        told.into_iter().filter(|s| s.contains("follows from the others")).collect::<Vec<_>>()
+    };
+    let start = "Do not read single coefficients of x0, x1; of x2, x3";
+    for (count, more) in
+        [(2, ": each feature of a group follows"), (5, "; of x4, x5; of 2 more groups: each")]
+    {
+        let told = groups(count);
+        assert!(told.len() == 1 && told[0].starts_with(&format!("{start}{more}")), "{told:?}");
+    }
     // Four directions are identified, of which only one has drifted.
     assert_eq!(audit.directions.iter().filter(|d| d.finding.drift.is_some()).count(), 4);
     let held = checked(&levels(900, 0.0).statistic(6), Some(&levels(300, 0.0).pilot()));

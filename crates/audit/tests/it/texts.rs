@@ -1,8 +1,9 @@
 //! What a page says.
 
-use truenorth_audit::{Audit, Feature, Finding, Pair, Use, page};
+use truenorth_audit::{Audit, Bounds, Feature, Finding, Options, Pair, Use, audit_as, page};
 
 use crate::samples;
+use crate::support::Rows;
 
 fn html(audit: &Audit) -> String {
     page(audit, "logs.summary", Some("live.csv")).expect("a page")
@@ -68,12 +69,64 @@ fn sections_come_in_their_order() {
         "Trust by direction",
         "The two features that have moved most",
         "What the logs are worth",
-        "Bounds of the paper",
+        "Bounds in the worst case",
         "How this was computed",
         "What to do next",
     ];
     let places = headings.map(|heading| html.find(&format!("<h2>{heading}</h2>")).expect(heading));
     assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn what_is_promised_at_most_is_labelled_so_and_its_source_is_named() {
+    let mut audit = samples::typical();
+    let told = html(&audit);
+    assert!(told.contains("<dt>Worth at most, in live rounds</dt>"));
+    let paper = "“Direction-Aware Offline-to-Online Learning in Linear Contextual Bandits”";
+    assert!(told.contains(paper) && told.contains("logs pay if their bound is the smaller one"));
+    // Bounds beyond all that can be lost are not held against each other.
+    audit.bounds = audit.bounds.map(|bounds| Bounds { with_logs: 4e6, without_logs: 1.94e6, ..bounds });
+    let told = html(&audit);
+    assert!(told.contains("They say nothing here: with these logs as without") && told.contains(paper));
+    assert!(!told.contains("1,940,000") && !told.contains("smaller one"));
+    // Of one column, 4 times 0.5 units is more than 1.2 of the other, whose budget is larger.
+    let finding = |typical: f64| Finding { typical, ..audit.features[0].finding };
+    let feature = |name: &str, typical: f64| Feature {
+        name: name.to_owned(),
+        finding: finding(typical),
+        ..audit.features[0].clone()
+    };
+    audit.features = vec![feature("price", 4.0), feature("game", 1.0)];
+    audit.certificate.matrix = vec![vec![4.0, 0.0], vec![0.0, 1.0 / 1.44]];
+    audit.certificate.rho = 1.0;
+    let said = "Counted in a typical reward, price may have moved most, by up to 2 (0.5 for one unit), and game least, by up \
+                to 1.2 (1.2 for one unit).";
+    assert!(html(&audit).contains(said), "{said}");
+}
+
+#[test]
+fn an_audit_for_programs_and_for_people_differs_in_names_alone() {
+    let mut rows = Rows { rounds: Some(Vec::new()), ..Rows::default() };
+    for i in 0..300_usize {
+        let x = [(i % 7) as f64, (i % 5) as f64];
+        rows.push(&x, x[0] + 0.1 * (i % 3) as f64);
+        rows.rounds.as_mut().unwrap().push(i / 3);
+    }
+    let (logs, scale) = (rows.statistic(2), 1.0);
+    rows.rewards.iter_mut().for_each(|reward| *reward *= -1.0);
+    let pilot = rows.pilot();
+    let [names, labels] = [["#1", "#2"], ["#1 (price)", "#2 (age)"]].map(|of| of.map(str::to_owned));
+    for pilot in [None, Some(&pilot)] {
+        let options = Options::default();
+        let both = audit_as([&names[..], &labels[..]], &logs, scale, pilot, &options).unwrap();
+        let alone = [&names, &labels]
+            .map(|names| truenorth_audit::audit(&logs, names, scale, pilot, &options).unwrap());
+        assert!(
+            both == alone && both[1].verdict.sentence.contains("#1 (price)"),
+            "{}",
+            both[1].verdict.sentence
+        );
+    }
 }
 
 #[test]

@@ -114,8 +114,9 @@ fn learned_figure(row: &Compared, names: &[String], method: &Method, rounds: usi
     let drift = "live − logged, from what was played; 90 % interval";
     let rounds = table::counted(rounds as u64, "round");
     let title = format!("What {} learned about the logs in {rounds}", row.name);
-    let notes = ["rows of it alone", drift, reliance].map(str::to_owned);
+    // Not an audit's coverage, which leaves open how features that follow from each other share what they do.
+    let notes = ["logged rows that tell it from others", drift, reliance].map(str::to_owned);
     let figure = directions_figure(title, "Feature", notes, 0.0, rows.collect());
-    let columns = ["Coverage", "Drift", "Reliance"];
+    let columns = ["Told apart", "Drift", "Reliance"];
     RowsFigure { columns, legend: ["apart from the logs", "", "in line with them", ""], ..figure }
 }

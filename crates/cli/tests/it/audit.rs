@@ -1,6 +1,7 @@
 //! `truenorth audit`: the promised JSON, pilots of all kinds, files, real data, and what it says to bad input.
 
 use std::fs;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
@@ -75,7 +76,7 @@ fn json_has_the_promised_fields() {
 #[test]
 fn text_tells_verdict_table_and_advice() {
     let scratch = filled();
-    assert_snapshot!(scratch.prints("audit logs.tn --pilot live.csv"), @r"
+    assert_snapshot!(scratch.prints("audit logs.tn --pilot live.csv"), @r#"
     Use some of the logs: 1 of 3 features has drifted in 200 live rows of 50 rounds (z); 2 still
     hold. Playing what they recommend would cost 0.293 ± 0.057 of reward a round. The logs are worth
     about 44 live rounds (19 to 84) to a policy that is told how far each feature has moved, and
@@ -94,18 +95,19 @@ fn text_tells_verdict_table_and_advice() {
     * Let z be learned anew: the default policy does so by itself, feature by feature, and needs no
       option.
 
-    The paper's bounds, in the worst case:
-    They say nothing here. 20,000 rounds with rewards in [0, 1] cannot lose more than 20,000, and
-    both bounds are above that: 349,506 with the logs, 127,551 without.
+    Bounds in the worst case, from the paper "Direction-Aware Offline-to-Online Learning in Linear
+    Contextual Bandits":
+    They say nothing here: with the logs as without, the bound is above 20,000, and 20,000 rounds
+    with rewards in [0, 1] cannot lose more.
 
     Next:
     Start from the logs: the default policy counts each feature as far as live rewards bear it out.
       truenorth decide logs.tn --state bandit.tn
-    ");
-    assert_snapshot!(scratch.prints("audit logs.tn"), @r"
+    "#);
+    assert_snapshot!(scratch.prints("audit logs.tn"), @r#"
     Unclear: nothing live has tested them. The logs' 400 rows cover 3 features (least of all y, as
-    397 rows would). They are worth about 400 live rounds to a policy that knows that nothing has
-    drifted, but 0.5 to one that has to expect a drift of 0.369.
+    397 rows of it alone would). They are worth about 400 live rounds to a policy that knows that
+    nothing has drifted, but 0.5 to one that has to expect a drift of 0.369.
 
     feature  coverage
     x             399
@@ -118,9 +120,10 @@ fn text_tells_verdict_table_and_advice() {
 
     * Bring a pilot, a little live data: what has drifted cannot be seen in the logs.
 
-    The paper's bounds, in the worst case:
-    They say nothing here. 20,000 rounds with rewards in [0, 1] cannot lose more than 20,000, and
-    both bounds are above that: 157,534 with the logs, 127,551 without.
+    Bounds in the worst case, from the paper "Direction-Aware Offline-to-Online Learning in Linear
+    Contextual Bandits":
+    They say nothing here: with the logs as without, the bound is above 20,000, and 20,000 rounds
+    with rewards in [0, 1] cannot lose more.
 
     Next:
     Test the logs: bring live rows with the same columns, chosen with some randomness.
@@ -128,7 +131,7 @@ fn text_tells_verdict_table_and_advice() {
     Or start from the logs now: the default policy counts each feature as far as live rewards bear
     it out.
       truenorth decide logs.tn --state bandit.tn
-    ");
+    "#);
 }
 
 #[test]
@@ -285,6 +288,19 @@ fn what_to_do_next_runs_as_it_is_printed() {
             let _ = fs::remove_file(scratch.path("bandit.tn"));
         }
     }
+}
+
+#[test]
+fn a_terminal_is_told_that_the_audit_is_at_work_and_a_pipe_is_not() {
+    let scratch = filled();
+    let command = format!("{} audit {}", env!("CARGO_BIN_EXE_truenorth"), scratch.path("logs.tn").display());
+    // `script` makes a terminal; where there is none of it, nothing is tested.
+    let arguments = ["-q", "-e", "-c", &command, "/dev/null"];
+    let Ok(shown) = Command::new("script").args(arguments).stdin(Stdio::null()).output() else { return };
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("auditing 3 features, 0s") && shown.contains("Unclear: "), "{shown}");
+    let (_, said) = scratch.prints_and_says("audit logs.tn");
+    assert!(!said.contains("auditing"), "{said}");
 }
 
 #[test]

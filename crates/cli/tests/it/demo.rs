@@ -52,6 +52,16 @@ fn the_tour_makes_files_and_shows_every_command_with_what_it_prints() {
     assert!(printed.contains(text(&again.stdout)), "{}", text(&again.stdout));
     let page = fs::read_to_string(folder.join("index.html")).unwrap();
     assert_eq!(page.matches("<svg").count(), 3);
+    // What is harmless is not to be kept beside a trust of next to nothing.
+    assert!(printed.contains("* Nothing to do about intercept: "), "{printed}");
+    // Numbers that are not the same have not the same name, and lines do not hide each other.
+    let drawn = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    assert!(drawn("learned.svg").contains(">Told apart<") && !drawn("learned.svg").contains(">Coverage<"));
+    assert!(drawn("trust.svg").contains("the other items") && !drawn("trust.svg").contains("item=game"));
+    assert!(
+        page.contains("It blames sunscreen alone")
+            && page.contains("in another order, reliance ends elsewhere")
+    );
     // Opens anywhere: nothing is loaded from elsewhere.
     for outside in ["src=\"http", "href=\"http", "@import", "url(http"] {
         assert!(!page.contains(outside), "{outside}");

@@ -23,6 +23,8 @@ fn text_is_escaped_and_figures_are_not() {
         "<figcaption>a &amp; b</figcaption>",
         "<td>&lt;b&gt;</td><td class=\"number\">1,200 ± 3</td>",
         "<td>short row</td><td class=\"number\"></td>",
+        // It does not scroll away with the columns.
+        "<figcaption>&lt;caption&gt;</figcaption>\n<div class=\"scroll\"",
     ] {
         assert!(html.contains(part), "{part} in {html}");
     }
@@ -94,6 +96,17 @@ fn long_words_tall_tables_and_wide_figures_have_their_classes() {
             && html(table(60)).contains("<div class=\"scroll\"")
     );
     assert!(html(table(1)).contains("<td><span class=\"long\">xxx"));
+    let columns =
+        |count: usize| html(Block::Table(Table { rows: vec![vec!["x".into(); count]], ..Table::default() }));
+    assert!(
+        columns(4).contains("<div class=\"scroll wide\"") && columns(3).contains("<div class=\"scroll\"")
+    );
+    // What is broken where the screen ends has not to be swiped.
+    let code = |line: &str| html(Block::Code(line.to_owned()));
+    assert!(code(&"x".repeat(37)).contains("<pre class=\"scroll wide\""));
+    for short in ["x".repeat(36), format!("$ {}", "x".repeat(60)), "x".repeat(111)] {
+        assert!(code(&short).contains("<pre class=\"scroll\""), "{short}");
+    }
     let sentence = "kept: customer=family:item=umbrella & all";
     assert!(
         html(Block::Paragraph(sentence.into()))

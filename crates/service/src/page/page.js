@@ -146,7 +146,7 @@ function show(bandit) {
   }));
   const features = [...bandit.features].sort((a, b) => Math.abs(b.estimate) - Math.abs(a.estimate));
   at("features").replaceChildren(...features.slice(0, 100).map(featureRow));
-  at("more").textContent = (features.length > 100 ? `The 100 largest of ${features.length} features. ` : "") + (logged ? "± is one standard error. " : "") + `Model: ${bandit.model}`;
+  at("more").textContent = (features.length > 100 ? `The 100 largest of ${features.length} features. ` : "") + (logged ? "± is one standard error. “Apart from the logs” is for one feature by itself, at 90 %: about one in ten that hold is marked by chance. " : "") + `Model: ${bandit.model}`;
   if (!example) {
     const names = bandit.settings.features, size = bandit.settings.dimension || (names && names.length);
     const listed = (id, k) => ({ id, features: Array.from({ length: size }, (_, j) => (j + k) % 2) });
@@ -196,8 +196,9 @@ async function showAudit(bandit) {
   const { model, features, dimension } = bandit.settings;
   if (model || features || dimension) return;
   const audit = await call(path("/audit"));
-  at("audit").hidden = false;
-  at("audit").textContent = `Before anything was live: ${audit.verdict.sentence}`;
+  at("audit").hidden = !audit.rows;
+  const { unbiased, under_stated_drift: drifted, stated_drift: drift } = audit.worth;
+  at("audit").textContent = `Before anything was live, the logs' ${count(audit.rows, "row was", "rows were")} worth at most ${count(Math.round(unbiased), "live round", "live rounds")}, or ${number(Math.round(drifted))} if the coefficients had moved by ${number(drift)}.`;
 }
 
 let timer = 0;
