@@ -54,13 +54,14 @@ pub(crate) fn compare_tables(
     online: Data<'_>,
     model: Option<&str>,
     features: &str,
+    action: &str,
     reward: &str,
     round: &str,
     told: Told<'_>,
 ) -> Result<String> {
     let offline = offline.map(|data| data.source("offline")).transpose()?;
     let online = online.source("online")?;
-    play(py, || Contest::read(Columns { features, model, action: "", reward, round }, offline, online), told)
+    play(py, || Contest::read(Columns { features, model, action, reward, round }, offline, online), told)
 }
 
 /// Compares on arrays: rounds of the same number of actions.

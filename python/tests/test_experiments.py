@@ -125,6 +125,18 @@ def test_arrays_tables_and_files_compare_alike(tmp_path):
         arrays.learned("oful")
 
 
+def test_a_model_that_is_made_crosses_the_context_with_the_action():
+    pandas = pytest.importorskip("pandas")
+    rows = [(n, "ab"[n % 2], item, float((n % 2 == 0) == (item == "x"))) for n in range(60) for item in "xyz"]
+    live = pandas.DataFrame(rows, columns=["round", "who", "item", "reward"])
+    told = {"policies": "truenorth", "seeds": 2}
+    crossed, plain = truenorth.compare(None, live, action="item", **told), truenorth.compare(None, live, **told)
+    assert len(crossed.learned("truenorth")) > len(plain.learned("truenorth"))
+    assert crossed.policies[0]["mean_reward"] > plain.policies[0]["mean_reward"]
+    usual = [row["name"] for row in truenorth.compare(None, live, action=["item"], seeds=1).policies]
+    assert "truenorth" in usual and not {"warm-greedy", "warm-lin-ucb", "offline-only"} & set(usual)
+
+
 def test_comparisons_without_logs_show_themselves():
     found = truenorth.compare(None, recorded()[1], policies="greedy,oful", scales=[1.0, 2.0])
     assert [row["name"] for row in found.policies] == ["greedy", "oful", "oful x2"]

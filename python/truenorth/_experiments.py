@@ -237,6 +237,7 @@ def compare(
     *,
     model: str | None = None,
     features: str | Iterable[str] | None = None,
+    action: str | Iterable[str] | None = None,
     reward: str = "reward",
     round: str = "round",
     policies: Iterable[str] | None = None,
@@ -262,6 +263,8 @@ def compare(
         is given.
     features, reward, round : str, optional
         Columns of files and tables.
+    action : str or list of str, optional
+        Columns that belong to the action, its id first: a model that is made from the data crosses all others with these.
     policies : list of str, optional
         Who plays; all policies that need to be told nothing unless given, and without logs none that plays by them.
     seeds : int
@@ -304,7 +307,7 @@ def compare(
     else:
         logs = offline if offline is None or isinstance(offline, (str, os.PathLike)) else arrow(offline)
         live = online if isinstance(online, (str, os.PathLike)) else arrow(online)
-        answer = _native.compare_tables(logs, live, model, _listed(features), reward, round, told)
+        answer = _native.compare_tables(logs, live, model, _listed(features), _listed(action), reward, round, told)
     return Comparison(*json.loads(answer))
 
 

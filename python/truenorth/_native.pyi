@@ -458,7 +458,14 @@ def reproduce(
     threads: int,
 ) -> tuple[str, list[str]]: ...
 def compare_tables(
-    offline: Any, online: Any, model: str | None, features: str, reward: str, round: str, told: dict[str, Any]
+    offline: Any,
+    online: Any,
+    model: str | None,
+    features: str,
+    action: str,
+    reward: str,
+    round: str,
+    told: dict[str, Any],
 ) -> str: ...
 def compare_rows(
     offline: tuple[ArrayLike, ArrayLike] | None, online: tuple[ArrayLike, ArrayLike], told: dict[str, Any]
