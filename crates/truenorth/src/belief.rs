@@ -115,10 +115,10 @@ pub(crate) struct Gaussian {
     pub(crate) growth: f64,
 }
 
-/// A covariance, or its root U, upper triangular, where that is at hand: the covariance is UUᵀ.
+/// A covariance, or its root U, upper triangular, where that is at hand, with U⁻¹ times the mean: the covariance is UUᵀ.
 pub(crate) enum Shape {
     Covariance(Matrix),
-    Root(Matrix),
+    Root(Matrix, Vector),
 }
 
 /// What a fit finds.
@@ -132,7 +132,7 @@ impl Found {
     /// Leaves its memory to the next fit.
     pub(crate) fn keep(self) {
         let matrix = |found: Gaussian| match found.shape {
-            Shape::Covariance(matrix) | Shape::Root(matrix) => matrix,
+            Shape::Covariance(matrix) | Shape::Root(matrix, _) => matrix,
         };
         spare::keep([self.belief].into_iter().chain(self.alone).map(matrix));
     }
@@ -332,23 +332,25 @@ impl Belief {
         if logs.weight() == 0.0 {
             return self.fit_without_logs(data);
         }
-        if self.logs.is_none() {
-            self.logs = Some(self.regression(logs)?);
-        }
-        let Some(known) = self.logs.take() else { unreachable!("it was made above") };
-        let found = self.fit_with_logs(&known, logs, data);
+        // Their level is whatever it is.
+        let leveled = Leveled::new(logs, &self.units, 0.0, 0.0);
+        let (known, precision) = match self.logs.take() {
+            Some(known) => (known, self.precision(leveled.gram)),
+            None => self.regression(leveled, logs)?,
+        };
+        let found = self.fit_with_logs((&known, precision), logs, data);
         self.logs = Some(known);
         found
     }
 
-    /// The logs' regression; their level is whatever it is.
-    fn regression(&mut self, logs: &RidgeStatistic) -> Result<Logs> {
-        let data = Leveled::new(logs, &self.units, 0.0, 0.0);
+    /// The logs' regression, and G.
+    fn regression(&mut self, mut data: Leveled, logs: &RidgeStatistic) -> Result<(Logs, Matrix)> {
         self.evidence = self.told(|| Evidence::of(&data));
         if data.count > 0.0 && self.heaviest.is_none() && self.told.noise.is_none() {
             self.variance = self.evidence.variance;
         }
-        let (factor, root) = dense::roots("the offline precision", self.precision(spare::lower(&data.gram)))?;
+        let precision = self.precision(std::mem::take(&mut data.gram));
+        let (factor, root) = dense::roots("the offline precision", spare::lower(&precision))?;
         let moment = &data.moment / self.evidence.variance;
         let estimate = dense::solve_from_roots((&factor, &root), &moment);
         let known = Logs {
@@ -358,8 +360,8 @@ impl Belief {
             spread: (data.squares / data.free().max(1.0)).sqrt(),
             estimate,
         };
-        spare::keep([data.gram, factor, root]);
-        Ok(known)
+        spare::keep([factor, root]);
+        Ok((known, precision))
     }
 
     /// G, from the Gram matrix of the logs without their level.
@@ -384,7 +386,7 @@ impl Belief {
 
     fn fit_with_logs(
         &mut self,
-        logs: &Logs,
+        (logs, precision): (&Logs, Matrix),
         logged: &RidgeStatistic,
         data: &RidgeStatistic,
     ) -> Result<Found> {
@@ -395,7 +397,6 @@ impl Belief {
         let mut gram = std::mem::take(&mut live.gram);
         gram *= self.variance.recip();
         let moment = &live.moment / self.variance;
-        let precision = self.precision(Leveled::new(logged, &self.units, 0.0, 0.0).gram);
         let (likelihood, information) =
             DriftLikelihood::new((precision, &logs.estimate), (&gram, &moment), live.count)?;
         let unit = scale.sqrt();
@@ -592,6 +593,8 @@ struct Alone {
     mean: Vector,
     /// U, upper triangular: the covariance is UUᵀ.
     root: Matrix,
+    /// U⁻¹ times the mean.
+    whitened: Vector,
     /// Growth of the precision's log det since the first reward.
     growth: f64,
     /// log ∫ p(live | θ) N(θ; 0, scale I) dθ, with `exp(bᵀθ - ½ θᵀAθ)` for the likelihood.
@@ -602,21 +605,24 @@ impl Alone {
     fn new(scale: f64, gram: &Matrix, moment: &Vector) -> Result<Self> {
         let dimension = moment.len();
         let (factor, root) = dense::roots("the live precision", ridged(spare::lower(gram), scale))?;
-        let mean = dense::solve_from_roots((&factor, &root), moment);
+        let mut whitened = moment.clone();
+        dense::solve_lower(&factor, &mut whitened);
+        let mean = dense::combined((&root, true), 0, whitened.as_slice());
         let growth = dense::log_det_from_factor(&factor) + dimension as f64 * scale.ln();
         let log_evidence = 0.5 * (moment.dot(&mean) - growth);
         spare::keep([factor]);
-        Ok(Self { mean, root, growth, log_evidence })
+        Ok(Self { mean, root, whitened, growth, log_evidence })
     }
 
     /// In the users' units, with variances that are so many times wider.
     fn raw(self, units: &Vector, wider: f64) -> Gaussian {
-        let Self { mean, mut root, growth, .. } = self;
+        let Self { mean, mut root, whitened, growth, .. } = self;
         let narrow = units.map(|unit| wider.sqrt() / unit);
         for (j, mut column) in root.column_iter_mut().enumerate() {
             let above = column.as_mut_slice()[..=j].iter_mut().zip(narrow.as_slice());
             above.for_each(|(entry, narrow)| *entry *= narrow);
         }
-        Gaussian { mean: mean.component_div(units), shape: Shape::Root(root), growth }
+        let shape = Shape::Root(root, whitened / wider.sqrt());
+        Gaussian { mean: mean.component_div(units), shape, growth }
     }
 }

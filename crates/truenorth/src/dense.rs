@@ -8,8 +8,8 @@ use crate::band;
 use crate::check;
 use crate::error::Result;
 use crate::kernel::{
-    self, AddProducts, Combine, Eliminate, FactoriseSmall, InvertSmall, Packed, SMALL, Small, SolveLower,
-    Tall, Tridiagonalise,
+    self, AddProducts, Combine, Eliminate, FactoriseSmall, InvertSmall, Mirror, Other, Packed, SMALL, Small, SolveLower,
+    Tall, Transpose, Tridiagonalise,
 };
 use crate::spare;
 
@@ -21,7 +21,7 @@ pub(crate) type Vector = DVector<f64>;
 /// Rows up to which nalgebra's own loops are as fast as those over whole columns of a block.
 const TINY: usize = 16;
 /// Columns that are eliminated together.
-const TOGETHER: usize = 64;
+const TOGETHER: usize = 256;
 
 /// Lower Cholesky factor C with CCᵀ = `matrix`, or the eigenvalue that stands in the way.
 pub(crate) fn cholesky(what: &'static str, matrix: &Matrix) -> Result<Matrix> {
@@ -120,7 +120,8 @@ fn eliminate(matrix: &mut Matrix, beside: &mut [Beside<'_>], known: bool, room: 
                 let (terms, factor, half) = (j, -1.0, false);
                 kernel::run(&mut AddProducts { left, right, terms, factor, to, across, half, room });
             }
-            others.push((to, across, if *upper { j + columns } else { across }));
+            let rows = if *upper { j + columns } else { across };
+            others.push(Other { numbers: to, across, rows, upper: *upper });
         }
         let (matrix, rows, others) = (&mut after[j..], side - j, &mut *others);
         if !kernel::run(&mut Eliminate { matrix, across, rows, columns, known, others, room }) {
@@ -183,46 +184,21 @@ pub(crate) fn symmetric_product(left: (&Matrix, bool), right: (&Matrix, bool)) -
 pub(crate) fn transposed(matrix: &Matrix) -> Matrix {
     let (rows, columns) = matrix.shape();
     let mut transposed = spare::any(columns, rows);
-    let (to, from) = (transposed.as_mut_slice(), matrix.as_slice());
-    for left in (0..columns).step_by(MIRRORED) {
-        for top in (0..rows).step_by(MIRRORED) {
-            for i in top..(top + MIRRORED).min(rows) {
-                for j in left..(left + MIRRORED).min(columns) {
-                    to[i * columns + j] = from[j * rows + i];
-                }
-            }
-        }
-    }
+    let (from, to) = (matrix.as_slice(), transposed.as_mut_slice());
+    kernel::run(&mut Transpose { from, rows, to, columns });
     transposed
 }
 
-/// Rows and columns that are mirrored together.
-const MIRRORED: usize = 16;
-
 /// Copies what is above the diagonal to its place below.
 pub(crate) fn mirror(matrix: &mut Matrix) {
-    mirrored(matrix, |i, j, side| (j * side + i, i * side + j));
+    let side = matrix.nrows();
+    kernel::run(&mut Mirror { numbers: matrix.as_mut_slice(), side, down: true });
 }
 
 /// Copies what is below the diagonal to its place above.
 pub(crate) fn mirror_up(matrix: &mut Matrix) {
-    mirrored(matrix, |i, j, side| (i * side + j, j * side + i));
-}
-
-/// Copies between an entry of row i and column j, which is less, and its mirror image: to where, and from where.
-fn mirrored(matrix: &mut Matrix, places: impl Fn(usize, usize, usize) -> (usize, usize)) {
     let side = matrix.nrows();
-    let numbers = matrix.as_mut_slice();
-    for left in (0..side).step_by(MIRRORED) {
-        for top in (left..side).step_by(MIRRORED) {
-            for i in top..(top + MIRRORED).min(side) {
-                for j in left..(left + MIRRORED).min(i) {
-                    let (to, from) = places(i, j, side);
-                    numbers[to] = numbers[from];
-                }
-            }
-        }
-    }
+    kernel::run(&mut Mirror { numbers: matrix.as_mut_slice(), side, down: false });
 }
 
 /// A block as the smallest loops want it.

@@ -17,6 +17,7 @@ mod parts;
 mod rank;
 mod small;
 mod tridiagonal;
+mod turn;
 mod units;
 mod update;
 mod within;
@@ -27,7 +28,7 @@ use pulp::{Arch, WithSimd};
 
 pub(crate) use columns::{Combine, SolveLower};
 pub(crate) use contend::{Contend, Marginals};
-pub(crate) use eliminate::{AddProducts, Eliminate, Packed, Tall};
+pub(crate) use eliminate::{AddProducts, Eliminate, Other, Packed, Tall};
 pub(crate) use forms::{Branches, Measured, Sampled, Scores};
 pub(crate) use lanes::{Diagonals, InvertLanes, ReduceLanes, SolveLanes, Solved};
 pub(crate) use panels::Panels;
@@ -35,7 +36,8 @@ pub(crate) use parts::{Product, Room, Rows, Shrink, Table};
 pub(crate) use rank::{Contenders, IndexBounds};
 pub(crate) use small::{FactoriseSmall, InvertSmall, SMALL, Small};
 pub(crate) use tridiagonal::Tridiagonalise;
-pub(crate) use units::{JoinUnits, Offered, powers, unit};
+pub(crate) use turn::{Mirror, Transpose};
+pub(crate) use units::{JoinUnits, Offered, SquareInUnits, powers, unit};
 pub(crate) use update::{Absorb, AbsorbMany, AddSquare, AddSquares, Carried};
 pub(crate) use within::{Falls, Follow, Repeat, Within};
 
@@ -46,9 +48,16 @@ pub(crate) fn run<'a, Loop, Output>(inner: &'a mut Loop) -> Output
 where
     &'a mut Loop: WithSimd<Output = Output>,
 {
-    static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
     ARCH.dispatch(inner)
 }
+
+/// The same for a plain loop, of which the compiler makes vectors.
+#[inline]
+pub(crate) fn wide<Output>(plain: impl FnOnce() -> Output) -> Output {
+    ARCH.dispatch(plain)
+}
+
+static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
 /// Room in memory that starts at a cache line, so that no vector straddles two.
 #[derive(Debug, Clone, Default)]
@@ -186,7 +195,10 @@ mod tests {
             rows: side,
             columns: side,
             known: false,
-            others: &mut [(&mut root, side, side), (&mut others, rows, rows)],
+            others: &mut [
+                Other { numbers: &mut root, across: side, rows: side, upper: true },
+                Other { numbers: &mut others, across: rows, rows, upper: false },
+            ],
             room: &mut room,
         }));
         let upper = Tall { numbers: &root, across: side, rows: side, upper: true };

@@ -83,25 +83,20 @@ impl Precision {
         let scale = variance.sqrt().recip();
         let (factor, whitened) = match &belief.shape {
             // L is its transpose.
-            Shape::Root(root) => {
-                let mut whitened = &belief.mean / scale;
-                root.solve_upper_triangular_mut(&mut whitened);
-                (Triangle::from_upper(root, scale), whitened)
-            }
+            Shape::Root(root, whitened) => (Triangle::from_upper(root, scale), whitened / scale),
             // L is lower triangular with LᵀL = V⁻¹; the Cholesky factor of V⁻¹ turned by 180° is Lᵀ, turned.
             Shape::Covariance(covariance) => {
                 let (side, factor) = (covariance.nrows(), variance.recip());
-                let mut turned = spare::copied(covariance);
-                turned.as_mut_slice().reverse();
-                turned *= factor;
-                let mut factor = dense::eliminated("the covariance of the belief", turned, &mut [])?;
+                let mut turned = spare::any(side, side);
+                let both = turned.as_mut_slice().iter_mut().zip(covariance.as_slice().iter().rev());
+                both.for_each(|(to, from)| *to = from * factor);
+                let factor = dense::eliminated("the covariance of the belief", turned, &mut [])?;
                 let mut whitened = Vector::from_iterator(side, belief.mean.iter().rev().copied());
                 dense::solve_lower(&factor, &mut whitened);
                 whitened.as_mut_slice().reverse();
-                factor.as_mut_slice().reverse();
-                let upper = Triangle::from_upper(&factor, 1.0);
+                let turned = Triangle::from_turned(&factor);
                 spare::keep([factor]);
-                (upper, whitened)
+                (turned, whitened)
             }
         };
         let fresh = Self::new(factor, whitened.as_slice().to_vec());

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 
 use crate::dense::Matrix;
 
-/// Numbers that a thread keeps room for from one fit to the next, at most: 1 MB.
-const MOST: usize = 1 << 17;
+/// Numbers that a thread keeps room for from one fit to the next, at most: 2 MB.
+const MOST: usize = 1 << 18;
 
 thread_local! {
     static SPARE: RefCell<Vec<Vec<f64>>> = const { RefCell::new(Vec::new()) };

@@ -165,6 +165,18 @@ impl Triangle {
         matrix
     }
 
+    /// The mirror image of a lower triangle that is turned by 180°.
+    pub(crate) fn from_turned(lower: &DMatrix<f64>) -> Self {
+        let mut triangle = Self::zeros(lower.nrows());
+        for i in 0..triangle.dimension {
+            let (blocks, turned) = (&mut triangle.blocks[Self::place(i, 0)..], triangle.dimension - 1 - i);
+            for (from, Block(rows)) in lower.column(turned).as_slice()[turned..].rchunks(SIDE).zip(blocks) {
+                rows[i % SIDE].iter_mut().zip(from.iter().rev()).for_each(|(to, from)| *to = *from);
+            }
+        }
+        triangle
+    }
+
     /// The mirror image of an upper triangle, times a factor.
     pub(crate) fn from_upper(upper: &DMatrix<f64>, factor: f64) -> Self {
         let mut triangle = Self::zeros(upper.nrows());

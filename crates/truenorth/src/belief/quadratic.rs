@@ -3,6 +3,7 @@
 use super::stepped::{Likelihood, Posterior, Spread};
 use crate::dense::{self, Beside, Matrix, Vector};
 use crate::error::Result;
+use crate::kernel;
 use crate::spare;
 
 /// `hᵀw - ½ wᵀQw`.
@@ -71,14 +72,18 @@ impl Likelihood for Thin {
         let beside = &mut [Beside { rows: &mut w, upper: false }];
         let factor = dense::eliminated("the precision of the drift", square, beside)?;
         let natural = (&self.h + Vector::from_column_slice(natural)).component_mul(&deviations);
-        let mean = (&natural - &w * w.tr_mul(&natural)).component_mul(&deviations);
+        let taken = dense::combined((&w, false), 0, w.tr_mul(&natural).as_slice());
+        let mean = (&natural - taken).component_mul(&deviations);
         let prior: f64 = precision.iter().map(|precision| precision.ln()).sum();
         let log_weight =
             natural.dot(&mean.component_div(&deviations)) - dense::log_det_from_factor(&factor) - prior;
         let mut variances = Vector::from_element(side, 1.0);
-        for column in w.column_iter() {
-            variances.zip_apply(&column, |variance, entry| *variance -= entry * entry);
-        }
+        let left = variances.as_mut_slice();
+        kernel::wide(|| {
+            for column in w.as_slice().chunks_exact(side) {
+                left.iter_mut().zip(column).for_each(|(variance, entry)| *variance -= entry * entry);
+            }
+        });
         variances.zip_apply(&deviations, |variance, deviation| *variance *= deviation * deviation);
         Ok(Posterior { mean, log_weight, variances, covariance: Covariance::Left(deviations, w) })
     }
@@ -106,7 +111,8 @@ impl Covariance {
                 dense::combined((root, true), j, &weights)
             }
             Self::Left(deviations, w) => {
-                let mut column = -(w * w.row(j).transpose());
+                let weights: Vec<f64> = w.row(j).iter().copied().collect();
+                let mut column = -dense::combined((w, false), 0, &weights);
                 column[j] += 1.0;
                 column.component_mul(deviations) * deviations[j]
             }

@@ -12,6 +12,7 @@
 
 use crate::dense::{self, Matrix, Tridiagonal, Vector};
 use crate::error::Result;
+use crate::kernel;
 
 /// What is left of a diagonal entry is rounding below this share of the largest.
 const NOTHING: f64 = 1e-13;
@@ -129,10 +130,15 @@ fn eliminate(columns: &mut Matrix, rows: &[usize], nothing: f64) -> Vec<usize> {
         for &before in &taken {
             column[rows[before]] = 0.0;
         }
-        for &other in &open {
-            columns.column_mut(other).axpy(-column[rows[other]], &column, 1.0);
-        }
-        columns.set_column(k, &column);
+        let (across, column) = (columns.nrows(), column.as_slice());
+        kernel::wide(|| {
+            for &other in &open {
+                let factor = column[rows[other]];
+                let rest = &mut columns.as_mut_slice()[other * across..][..across];
+                rest.iter_mut().zip(column).for_each(|(entry, other)| *entry -= factor * other);
+            }
+        });
+        columns.as_mut_slice()[k * across..][..across].copy_from_slice(column);
         taken.push(k);
     }
 }

@@ -9,7 +9,7 @@
 //! at rounds 1, 2, 4, 8, ...; one that nobody has seen has none, and is given it in the round in which it is first offered.
 
 use crate::dense::Vector;
-use crate::kernel::{self, JoinUnits, Offered, powers, unit};
+use crate::kernel::{self, JoinUnits, Offered, SquareInUnits, powers, unit};
 use crate::round::{Actions, Row};
 use crate::statistic::RidgeStatistic;
 
@@ -144,7 +144,12 @@ impl Units {
 
     /// Length of a feature vector in these units.
     pub(crate) fn length(&self, features: Row<'_>) -> f64 {
-        features.entries().map(|(j, x)| (x / self.known(j)).powi(2)).sum::<f64>().sqrt()
+        let square = if features.columns().is_some() || self.unseen {
+            features.entries().map(|(j, x)| (x / self.known(j)).powi(2)).sum()
+        } else {
+            kernel::run(&mut SquareInUnits { features: features.values(), units: &self.by_column })
+        };
+        square.sqrt()
     }
 
     /// Whether this can be a policy's state: deserialised data may be anything.

@@ -258,9 +258,18 @@ pub(crate) struct Eliminate<'a> {
     pub(crate) columns: usize,
     /// Whether the factor is there already.
     pub(crate) known: bool,
-    /// B: columns that are so far apart, of so many rows.
-    pub(crate) others: &'a mut [(&'a mut [f64], usize, usize)],
+    /// B.
+    pub(crate) others: &'a mut [Other<'a>],
     pub(crate) room: &'a mut Packed,
+}
+
+/// Rows whose columns are so far apart.
+pub(crate) struct Other<'a> {
+    pub(crate) numbers: &'a mut [f64],
+    pub(crate) across: usize,
+    pub(crate) rows: usize,
+    /// Whether the last of them are those of the identity, one for each of the columns.
+    pub(crate) upper: bool,
 }
 
 impl WithSimd for &mut Eliminate<'_> {
@@ -278,10 +287,13 @@ impl WithSimd for &mut Eliminate<'_> {
             let before = if *known { None } else { Some(room) };
             let Some(corner) = Corner::new(simd, (matrix, *across), (j, wide), before) else { return false };
             if !*known {
-                corner.eliminate(simd, (matrix, *across), (j + wide, *rows), j, room);
+                corner.eliminate(simd, (matrix, *across), (j + wide, *rows, *rows), j, room);
             }
-            for (numbers, across, rows) in &mut **others {
-                corner.eliminate(simd, (numbers, *across), (0, *rows), j, room);
+            for Other { numbers, across, rows, upper } in &mut **others {
+                // What is below the diagonal stays 0.
+                let whole = if *upper { *rows - *columns } else { *rows };
+                let last = if *upper { whole + j + wide } else { whole };
+                corner.eliminate(simd, (numbers, *across), (0, last, whole), j, room);
             }
         }
         true
@@ -351,20 +363,22 @@ impl Corner {
         Some(Self { entries, scale, wide })
     }
 
-    /// Eliminates these columns, from `column` on, from some rows, of which those before are gone.
+    /// Eliminates these columns, from `column` on, from some rows, of which those before are gone. From the row `whole` on, each row
+    /// has one more 0 before its first number.
     #[inline(always)]
     fn eliminate<S: Simd>(
         &self,
         simd: S,
         (numbers, across): (&mut [f64], usize),
-        (first, last): (usize, usize),
+        (first, last, whole): (usize, usize, usize),
         column: usize,
         right: &[Line],
     ) {
         let (before, to) = numbers.split_at_mut(column * across);
         let mut i = first;
         while i < last {
-            let left = (before.get(i..).unwrap_or_default(), across);
+            let start = i.saturating_sub(whole).min(column);
+            let (left, right) = ((before.get(start * across + i..).unwrap_or_default(), across), &right[start..]);
             i += match (last - i) / S::F64_LANES {
                 0 => {
                     let sums = sums_of_rest(simd, left, right, last - i);

@@ -86,6 +86,33 @@ impl WithSimd for &mut JoinUnits<'_> {
     }
 }
 
+/// `Σ(x/u)²` with the columns' units u, as vectors of the machine.
+pub(crate) struct SquareInUnits<'a> {
+    pub(crate) features: &'a [f64],
+    pub(crate) units: &'a [f64],
+}
+
+impl WithSimd for &mut SquareInUnits<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let mut sums = [0.0; LANES];
+        let (features, last) = self.features.as_chunks::<LANES>();
+        let (units, rest) = self.units.as_chunks::<LANES>();
+        for (x, unit) in features.iter().zip(units) {
+            for lane in 0..LANES {
+                let share = x[lane] / unit[lane];
+                sums[lane] += share * share;
+            }
+        }
+        for (sum, (x, unit)) in sums.iter_mut().zip(last.iter().zip(rest)) {
+            *sum += (x / unit) * (x / unit);
+        }
+        sums.iter().sum()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
