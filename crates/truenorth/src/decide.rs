@@ -26,13 +26,15 @@ pub(crate) struct Turn<'a> {
     pub(crate) spent: f64,
     /// This round, counted from 1, of all.
     pub(crate) dice: u64,
+    /// Whether the board has the word of live data alone.
+    pub(crate) asked: bool,
 }
 
 impl<'a> Turn<'a> {
     pub(crate) fn new(given: &'a Given, actions: Actions<'a>, counts: &Counts, before: &Counts) -> Self {
         let dice = counts.rounds + 1;
         let (round, rewards) = (dice - before.rounds, counts.rewards - before.rewards);
-        Self { given, actions, round, rewards, spent: counts.spent - before.spent, dice }
+        Self { given, actions, round, rewards, spent: counts.spent - before.spent, dice, asked: false }
     }
 
     /// t/d, where t counts no more rounds than are remembered.
@@ -101,13 +103,14 @@ impl Policy {
     pub fn decide(&self, actions: Actions<'_>, room: &mut Room) -> Result<Choice> {
         let actions = if self.takes(actions) { actions } else { room.other.of(actions)? };
         self.check_width(actions)?;
-        if self.sees(actions, &mut room.board)? {
+        let (changes, asked) = self.sees(actions, &mut room.board)?;
+        if changes {
             // Now and then: in rounds 1, 2, 4, 8, ..., and where a column is new.
             let mut seen = self.clone();
             seen.see(actions)?;
             return seen.family.decided(seen.turn(actions), &mut room.board, None);
         }
-        self.family.decided(self.turn(actions), &mut room.board, None)
+        self.family.decided(Turn { asked, ..self.turn(actions) }, &mut room.board, None)
     }
 
     /// Takes note of a decision that this policy or a copy of it has made, on these actions. Nothing is decided again. Tells
@@ -126,9 +129,10 @@ impl Policy {
     fn play(&mut self, actions: Actions<'_>, story: Option<&mut Vec<LayerExplanation>>) -> Result<Choice> {
         self.in_form(actions, |policy, actions| {
             policy.check_width(actions)?;
-            policy.see(actions)?;
+            let asked = policy.see(actions)?;
             let Self { given, counts, before, family, board, .. } = policy;
-            let choice = family.decided(Turn::new(given, actions, counts, before), board, story)?;
+            let turn = Turn { asked, ..Turn::new(given, actions, counts, before) };
+            let choice = family.decided(turn, board, story)?;
             policy.count(&choice);
             Ok(choice)
         })
@@ -170,9 +174,9 @@ impl Policy {
     }
 
     /// Takes note of what a round shows before it is decided: a season that is over, units of columns, a fit or an epoch that
-    /// is due.
+    /// is due. Tells whether live data alone was asked on the way.
     #[inline]
-    fn see(&mut self, actions: Actions<'_>) -> Result<()> {
+    fn see(&mut self, actions: Actions<'_>) -> Result<bool> {
         if self.is_season_over() {
             self.renew()?;
         }
@@ -182,22 +186,23 @@ impl Policy {
         }
         let turn = Turn::new(given, actions, counts, before);
         match family {
-            Family::Confidence(policy) if turn.round > 1 => policy.start_epoch(given, turn.round),
-            Family::Posterior(policy) => policy.see(turn, board),
-            _ => Ok(()),
+            Family::Confidence(policy) if turn.round > 1 => policy.start_epoch(given, turn.round)?,
+            Family::Posterior(policy) => return policy.see(turn, board),
+            _ => {}
         }
+        Ok(false)
     }
 
-    /// Whether [`see`](Self::see) changes anything.
-    fn sees(&self, actions: Actions<'_>, board: &mut Scoreboard) -> Result<bool> {
+    /// Whether [`see`](Self::see) changes anything, and what it tells if it does not.
+    fn sees(&self, actions: Actions<'_>, board: &mut Scoreboard) -> Result<(bool, bool)> {
         let shows = |&column: &usize| (0..actions.count()).any(|k| actions.row(k).get(column) != 0.0);
         let turn = self.turn(actions);
-        let sees = match &self.family {
-            Family::Confidence(policy) => policy.starts_epoch(&self.given, turn.round)?,
+        let (sees, asked) = match &self.family {
+            Family::Confidence(policy) => (policy.starts_epoch(&self.given, turn.round)?, false),
             Family::Posterior(policy) => policy.sees(turn, board),
-            _ => false,
+            _ => (false, false),
         };
-        Ok(sees || self.is_season_over() || self.unseen.iter().any(shows))
+        Ok((sees || self.is_season_over() || self.unseen.iter().any(shows), asked))
     }
 
     /// Counts a decision.

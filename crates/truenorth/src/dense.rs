@@ -8,8 +8,8 @@ use crate::band;
 use crate::check;
 use crate::error::Result;
 use crate::kernel::{
-    self, AddProducts, Combine, Eliminate, FactoriseSmall, InvertSmall, Mirror, Other, Packed, SMALL, Small, SolveLower,
-    Tall, Transpose, Tridiagonalise,
+    self, AddProducts, Combine, Eliminate, FactoriseSmall, InvertSmall, Mirror, Other, Packed, SMALL, Small,
+    SolveLower, Tall, Transpose, Tridiagonalise,
 };
 use crate::spare;
 
@@ -185,20 +185,20 @@ pub(crate) fn transposed(matrix: &Matrix) -> Matrix {
     let (rows, columns) = matrix.shape();
     let mut transposed = spare::any(columns, rows);
     let (from, to) = (matrix.as_slice(), transposed.as_mut_slice());
-    kernel::run(&mut Transpose { from, rows, to, columns });
+    kernel::run(&mut Transpose { from, to, rows, columns });
     transposed
 }
 
 /// Copies what is above the diagonal to its place below.
 pub(crate) fn mirror(matrix: &mut Matrix) {
     let side = matrix.nrows();
-    kernel::run(&mut Mirror { numbers: matrix.as_mut_slice(), side, down: true });
+    kernel::run(&mut Mirror { matrix: matrix.as_mut_slice(), side, down: true });
 }
 
 /// Copies what is below the diagonal to its place above.
 pub(crate) fn mirror_up(matrix: &mut Matrix) {
     let side = matrix.nrows();
-    kernel::run(&mut Mirror { numbers: matrix.as_mut_slice(), side, down: false });
+    kernel::run(&mut Mirror { matrix: matrix.as_mut_slice(), side, down: false });
 }
 
 /// A block as the smallest loops want it.

@@ -45,6 +45,9 @@ const TOGETHER: usize = 16;
 /// Share of the rounds that sampling leaves to any action that may be the best, at most.
 const FLOOR: f64 = 0.05;
 
+/// By which radius live data alone is asked: ‖x‖.
+const ASIDE: Radius = Radius { norm: 1.0, bias: 0.0, offline: 0.0 };
+
 /// The state of a policy of this family.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -147,6 +150,14 @@ impl Known {
     }
 }
 
+/// What becomes of live data alone, where it rests, before a round is decided.
+#[derive(Default)]
+struct Stirred {
+    wakes: bool,
+    /// Whether it was asked, so that the board has its word.
+    asked: bool,
+}
+
 /// What live data alone is asked for in a round.
 struct Asks {
     probe: bool,
@@ -236,9 +247,10 @@ impl Posterior {
         self.fit(given, rounds, rewards)
     }
 
-    /// Takes note of what a round offers, before it is decided: units of columns, a fit that is due.
+    /// Takes note of what a round offers, before it is decided: units of columns, a fit that is due. Tells whether live data alone was
+    /// asked on the way, so that the board has its word.
     #[inline]
-    pub(crate) fn see(&mut self, turn: Turn<'_>, board: &mut Scoreboard) -> Result<()> {
+    pub(crate) fn see(&mut self, turn: Turn<'_>, board: &mut Scoreboard) -> Result<bool> {
         let Turn { given, actions, round, rewards, .. } = turn;
         let look = |belief: &mut Belief| belief.is_due((round, rewards), actions, given.logs());
         self.catch_up(given, (round, turn.dice));
@@ -251,10 +263,11 @@ impl Posterior {
                 done => done?,
             }
         }
-        if self.wakes(turn, board) {
+        let Stirred { wakes, asked } = self.stirred(turn, board);
+        if wakes {
             self.wake();
         }
-        Ok(())
+        Ok(asked)
     }
 
     /// Has live data alone learn from now on.
@@ -262,37 +275,36 @@ impl Posterior {
         self.alone.iter_mut().for_each(|alone| alone.set_rests(false));
     }
 
-    /// Whether [`see`](Self::see) changes anything.
-    pub(crate) fn sees(&self, turn: Turn<'_>, board: &mut Scoreboard) -> bool {
+    /// Whether [`see`](Self::see) changes anything, and what it tells if it does not.
+    pub(crate) fn sees(&self, turn: Turn<'_>, board: &mut Scoreboard) -> (bool, bool) {
         let asked = turn.given.settings.fits_beside && self.waiting.is_some();
         let due = |belief: &Belief| {
             belief.is_looking(turn.round, turn.actions) || belief.is_due_after(turn.rewards) && !asked
         };
         let behind = self.is_behind(turn.given, (turn.round, turn.dice));
-        behind
-            || self.wakes(turn, board)
-            || self.belief.as_ref().is_some_and(due)
-            || self.has_faded(turn) && !asked
+        let Stirred { wakes, asked: heard } = self.stirred(turn, board);
+        let changes =
+            behind || wakes || self.belief.as_ref().is_some_and(due) || self.has_faded(turn) && !asked;
+        (changes, heard)
     }
 
     /// Whether live data alone rests, and is to learn from now on, because it may decide this round: as a probe, beyond the budget, or
     /// in a recheck. With less data than there is an action is more neglected, so that a recheck of none would be none with all of it.
     #[inline]
-    fn wakes(&self, turn: Turn<'_>, board: &mut Scoreboard) -> bool {
-        let Some(alone) = self.alone.as_ref().filter(|alone| alone.rests()) else { return false };
-        let probe = self.belief.as_ref().is_some_and(Belief::is_probe);
-        let recheck = is_recheck(turn.round);
-        probe || self.overdrawn || recheck && Self::may_be_neglected(turn, alone.so_far(), board)
-    }
-
-    /// Whether live data, of which there may be more by now, has an action neglected.
-    fn may_be_neglected(turn: Turn<'_>, live: &Known, board: &mut Scoreboard) -> bool {
-        let neglect = Neglect { rounds: turn.rounds_per_feature(), norm: 1.0, scale: 1.0 };
-        let Some(live) = live.whole().filter(|_| neglect.rounds > NEGLECTED) else { return false };
+    fn stirred(&self, turn: Turn<'_>, board: &mut Scoreboard) -> Stirred {
+        let Some(alone) = self.alone.as_ref().filter(|alone| alone.rests()) else {
+            return Stirred::default();
+        };
+        if self.overdrawn || self.belief.as_ref().is_some_and(Belief::is_probe) {
+            return Stirred { wakes: true, asked: false };
+        }
+        let neglect = Neglect { rounds: turn.rounds_per_feature(), norm: ASIDE.norm, scale: 1.0 };
+        let live = alone.so_far().whole().filter(|_| neglect.rounds > NEGLECTED && is_recheck(turn.round));
+        let Some(live) = live else { return Stirred::default() };
         board.all_candidates(turn.actions.count());
-        let radius = Radius { norm: neglect.norm, ..Radius::default() };
-        board.score(turn.actions, (false, false), Some((live, radius)), None, Branch::Online);
-        board.said_aside().1.iter().any(|length| neglect.of(*length) > NEGLECTED)
+        board.score(turn.actions, (false, false), Some((live, ASIDE)), None, Branch::Online);
+        let wakes = board.said_aside().1.iter().any(|length| neglect.of(*length) > NEGLECTED);
+        Stirred { wakes, asked: true }
     }
 
     /// Whether a round asks for live data alone, which has not learned all rewards yet; the round is counted in its season and in all.
@@ -497,10 +509,12 @@ impl Posterior {
         }
     }
 
-    /// Asks live data alone for means and ‖x‖ of the actions that were scored last.
+    /// Asks live data alone for means and ‖x‖ of the actions that were scored last, unless that was done.
     fn ask_live(&self, turn: Turn<'_>, board: &mut Scoreboard) {
-        let live = self.alone.as_ref().map_or(Cow::Borrowed(&self.known), Later::known);
-        board.aside(turn.actions, &live, Radius { norm: 1.0, ..Radius::default() });
+        if !turn.asked {
+            let live = self.alone.as_ref().map_or(Cow::Borrowed(&self.known), Later::known);
+            board.aside(turn.actions, &live, ASIDE);
+        }
     }
 
     /// The action that live data alone would play, once it was asked; in a recheck only if it is neglected.

@@ -378,7 +378,8 @@ impl Corner {
         let mut i = first;
         while i < last {
             let start = i.saturating_sub(whole).min(column);
-            let (left, right) = ((before.get(start * across + i..).unwrap_or_default(), across), &right[start..]);
+            let (left, right) =
+                ((before.get(start * across + i..).unwrap_or_default(), across), &right[start..]);
             i += match (last - i) / S::F64_LANES {
                 0 => {
                     let sums = sums_of_rest(simd, left, right, last - i);

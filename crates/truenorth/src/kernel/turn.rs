@@ -7,8 +7,8 @@ use crate::triangle::SIDE;
 /// Copies a matrix, column after column, to its transpose.
 pub(crate) struct Transpose<'a> {
     pub(crate) from: &'a [f64],
-    pub(crate) rows: usize,
     pub(crate) to: &'a mut [f64],
+    pub(crate) rows: usize,
     pub(crate) columns: usize,
 }
 
@@ -17,18 +17,17 @@ impl WithSimd for &mut Transpose<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Transpose { from, rows, to, columns } = self;
+        let Transpose { from, to, rows, columns } = self;
         let (rows, columns) = (*rows, *columns);
         for left in (0..columns).step_by(SIDE) {
             for top in (0..rows).step_by(SIDE) {
-                let (wide, high) = (SIDE.min(columns - left), SIDE.min(rows - top));
-                if wide == SIDE && high == SIDE {
+                if left + SIDE <= columns && top + SIDE <= rows {
                     let block = turned(&from[left * rows + top..], rows);
                     put(&block, &mut to[top * columns + left..], columns);
                     continue;
                 }
-                for i in top..top + high {
-                    for j in left..left + wide {
+                for i in top..(top + SIDE).min(rows) {
+                    for j in left..(left + SIDE).min(columns) {
                         to[i * columns + j] = from[j * rows + i];
                     }
                 }
@@ -39,7 +38,7 @@ impl WithSimd for &mut Transpose<'_> {
 
 /// Copies one half of a square matrix to the other: what is above the diagonal to its place below, or the other way.
 pub(crate) struct Mirror<'a> {
-    pub(crate) numbers: &'a mut [f64],
+    pub(crate) matrix: &'a mut [f64],
     pub(crate) side: usize,
     pub(crate) down: bool,
 }
@@ -49,22 +48,25 @@ impl WithSimd for &mut Mirror<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Mirror { numbers, side, down } = self;
+        let Mirror { matrix, side, down } = self;
         let (side, down) = (*side, *down);
+        // Where the entry of row i and column j, which is less, is copied from and to.
+        let places = |i: usize, j: usize| {
+            let (below, above) = (j * side + i, i * side + j);
+            if down { (above, below) } else { (below, above) }
+        };
         for left in (0..side).step_by(SIDE) {
             for top in (left..side).step_by(SIDE) {
-                let (below, above) = (left * side + top, top * side + left);
-                let (from, to) = if down { (above, below) } else { (below, above) };
                 if top > left && top + SIDE <= side {
-                    let block = turned(&numbers[from..], side);
-                    put(&block, &mut numbers[to..], side);
+                    let (from, to) = places(top, left);
+                    let block = turned(&matrix[from..], side);
+                    put(&block, &mut matrix[to..], side);
                     continue;
                 }
                 for i in top..(top + SIDE).min(side) {
                     for j in left..(left + SIDE).min(i) {
-                        let (below, above) = (j * side + i, i * side + j);
-                        let (from, to) = if down { (above, below) } else { (below, above) };
-                        numbers[to] = numbers[from];
+                        let (from, to) = places(i, j);
+                        matrix[to] = matrix[from];
                     }
                 }
             }
@@ -74,31 +76,50 @@ impl WithSimd for &mut Mirror<'_> {
 
 type Block = [[f64; SIDE]; SIDE];
 
-/// The transpose of a block.
+/// The transpose of a block whose columns are so far apart.
 #[inline(always)]
 fn turned(from: &[f64], across: usize) -> Block {
-    let columns: [&[f64; SIDE]; SIDE] = std::array::from_fn(|j| from[j * across..].first_chunk().unwrap_or(&[0.0; SIDE]));
-    // Pairs, then pairs of pairs, and so on: steps that are single instructions.
-    let first: Block = std::array::from_fn(|j| {
-        let (a, b) = (columns[j & !1], columns[j | 1]);
-        let odd = j & 1;
-        [a[odd], b[odd], a[2 + odd], b[2 + odd], a[4 + odd], b[4 + odd], a[6 + odd], b[6 + odd]]
-    });
-    let second: Block = std::array::from_fn(|j| {
-        let (a, b) = (&first[j & !2], &first[j | 2]);
-        let k = j & 2;
-        [a[k], a[k + 1], b[k], b[k + 1], a[k + 4], a[k + 5], b[k + 4], b[k + 5]]
-    });
-    std::array::from_fn(|j| {
-        let (a, b) = (&second[j & !4], &second[j | 4]);
-        let k = j & 4;
-        [a[k], a[k + 1], a[k + 2], a[k + 3], b[k], b[k + 1], b[k + 2], b[k + 3]]
-    })
+    let mut block = Block::default();
+    for (j, column) in from.chunks(across).take(SIDE).enumerate() {
+        for i in 0..SIDE {
+            block[i][j] = column[i];
+        }
+    }
+    block
 }
 
 #[inline(always)]
 fn put(block: &Block, to: &mut [f64], across: usize) {
     for (to, from) in to.chunks_mut(across).zip(block) {
         to[..SIDE].copy_from_slice(from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel;
+
+    #[test]
+    fn blocks_and_what_is_beside_them_are_turned() {
+        for (rows, columns) in [(1, 1), (8, 8), (3, 20), (17, 9), (24, 33)] {
+            let from: Vec<f64> = (0..rows * columns).map(|k| k as f64).collect();
+            let mut to = vec![0.0; from.len()];
+            kernel::run(&mut Transpose { from: &from, to: &mut to, rows, columns });
+            let back: Vec<f64> = (0..from.len()).map(|k| to[k % rows * columns + k / rows]).collect();
+            assert_eq!(back, from, "{rows} {columns}");
+        }
+        for side in [1, 7, 8, 9, 26] {
+            for down in [true, false] {
+                let before: Vec<f64> = (0..side * side).map(|k| k as f64).collect();
+                let mut matrix = before.clone();
+                kernel::run(&mut Mirror { matrix: &mut matrix, side, down });
+                for (j, i) in (0..side).flat_map(|j| (j..side).map(move |i| (j, i))) {
+                    let (below, above) = (j * side + i, i * side + j);
+                    let kept = before[if down { above } else { below }];
+                    assert_eq!((matrix[below], matrix[above]), (kept, kept), "{side} {down}");
+                }
+            }
+        }
     }
 }
