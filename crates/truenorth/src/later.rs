@@ -158,6 +158,7 @@ impl Later {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decide::Turn;
     use crate::policy::{Family, Policy};
     use crate::posterior::Posterior;
     use crate::round::Actions;
@@ -206,6 +207,32 @@ mod tests {
         assert!(posterior(&policy).alone.as_ref().unwrap().so_far().log_det_growth() > 50.0);
         let restored: Policy = serde_json::from_str(&serde_json::to_string(&policy).unwrap()).unwrap();
         assert!(rests(&restored));
+    }
+
+    #[test]
+    fn a_recheck_leaves_its_word_to_a_round_that_is_priced() {
+        let truth = |x: &[f64]| x[0] - x[1];
+        let mut policy = policy(truth);
+        let mut heard = 0;
+        for round in 0..1500 {
+            let features: Vec<f64> = (0..3).flat_map(|k| row(2000 + 3 * round + k)).collect();
+            let actions = Actions::new(&features, MANY).unwrap();
+            let turn = Turn::new(&policy.given, actions, &policy.counts, &policy.before);
+            let mut board = Scoreboard::default();
+            if let (false, true) = posterior(&policy).sees(turn, &mut board) {
+                let mut price = |asked, board: &mut Scoreboard| {
+                    board.all_candidates(3);
+                    let played = posterior(&policy).choose(Turn { asked, ..turn }, board);
+                    (played.position, played.toll.priced, played.toll.price.to_bits())
+                };
+                let found = price(true, &mut board);
+                assert_eq!(found, price(false, &mut Scoreboard::default()));
+                heard += usize::from(found.1);
+            }
+            let choice = policy.choose(actions).unwrap();
+            policy.learn(choice.rewarded(actions, truth(actions.row(choice.action).values()))).unwrap();
+        }
+        assert!(heard > 3, "{heard}");
     }
 
     #[test]
