@@ -220,7 +220,7 @@ mod tests {
             let turn = Turn::new(&policy.given, actions, &policy.counts, &policy.before);
             let mut board = Scoreboard::default();
             if let (false, true) = posterior(&policy).sees(turn, &mut board) {
-                let mut price = |asked, board: &mut Scoreboard| {
+                let price = |asked, board: &mut Scoreboard| {
                     board.all_candidates(3);
                     let played = posterior(&policy).choose(Turn { asked, ..turn }, board);
                     (played.position, played.toll.priced, played.toll.price.to_bits())
