@@ -63,7 +63,7 @@ impl Span {
             dense::cholesky("the live precision", &(&self.square + Matrix::identity(rank, rank) * ridge))?;
         let solved = sums.map(|y| &self.root * dense::solve_from_factor(&factor, &self.within(y)));
         let growth = dense::log_det_from_factor(&factor) - rank as f64 * ridge.ln();
-        Ok((solved, growth, &self.root * dense::invert_lower(&factor).transpose()))
+        Ok((solved, growth, &self.root * dense::transposed_inverse(&factor)))
     }
 }
 
