@@ -301,11 +301,8 @@ pub(crate) fn invert_lower(factor: &Matrix) -> Matrix {
     transposed_inverse(factor).transpose()
 }
 
-/// C⁻ᵀ of a lower triangular `factor` with a positive diagonal.
-pub(crate) fn transposed_inverse(factor: &Matrix) -> Matrix {
-    if factor.nrows() <= SMALL {
-        return inverse_of_small(factor.as_view()).transpose();
-    }
+/// C⁻ᵀ of more rows than are small.
+fn transposed_inverse(factor: &Matrix) -> Matrix {
     let (mut factor, mut root) = (factor.clone(), identity(factor.nrows()));
     with_room(|room| eliminate(&mut factor, &mut [Beside { rows: &mut root, upper: true }], true, room));
     root

@@ -145,8 +145,8 @@ impl<'a> Arrow<'a> {
         for (place, (old, new)) in logged.parts.iter().zip(&live.parts).enumerate() {
             let side = old.columns.len();
             old.columns.iter().enumerate().for_each(|(at, &column)| places[column] = (place, at));
-            let g_matrix = old.whole() / logged_variance + Matrix::identity(side, side) / scale;
-            let a_matrix = new.whole() / variance;
+            let g_matrix = logged.whole(place) / logged_variance + Matrix::identity(side, side) / scale;
+            let a_matrix = live.whole(place) / variance;
             let (f, g) = (&new.sums / variance, &old.sums / logged_variance);
             let theta = Vector::from_fn(side, |i, _| regression.estimate[old.columns[i]]);
             let factor = dense::cholesky("the pooled precision", &(&a_matrix + &g_matrix))?;

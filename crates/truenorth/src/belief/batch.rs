@@ -50,9 +50,11 @@ pub(super) fn invert(what: &'static str, matrices: &mut [Matrix]) -> Result<Vec<
 }
 
 fn invert_one(what: &'static str, matrix: &mut Matrix) -> Result<f64> {
-    let factor = dense::cholesky(what, matrix)?;
-    *matrix = dense::inverse_from_factor(&factor);
-    Ok(dense::log_det_from_factor(&factor))
+    let (factor, root) = dense::roots(what, std::mem::take(matrix))?;
+    let log_det = dense::log_det_from_factor(&factor);
+    drop(factor);
+    *matrix = dense::symmetric_product((&root, true), (&root, true));
+    Ok(log_det)
 }
 
 #[cfg(test)]

@@ -61,10 +61,11 @@ impl Belief {
             let ridge = self.variance / self.evidence.scale;
             return Ok(Parted::ridge((0..data.dimension()).map(|j| ridge * self.units.known(j).powi(2))));
         }
-        let live = Sums::new(data, (together, Rows::Few), &self.units, (0.0, 0.0));
+        let mut live = Sums::new(data, (together, Rows::Few), &self.units, (0.0, 0.0));
         self.evidence = self.told(|| live.evidence());
         self.variance = self.evidence.variance;
-        let found = Regression::new(&live, self.variance, self.evidence.scale)?;
+        let grams = std::mem::take(&mut live.grams);
+        let found = Regression::new(&live, grams, self.variance, self.evidence.scale)?;
         let mut wider = 1.0;
         if live.free() > 0.0 {
             let Told { noise, norm_bound } = self.told;
@@ -77,13 +78,14 @@ impl Belief {
 
     /// The logs' regression; see [`regression`](Self::regression).
     fn regression_in_parts(&mut self, logs: &RidgeStatistic, together: &Blocks) -> Result<Logs> {
-        let logged = Sums::new(logs, (together, Rows::Any), &self.units, (0.0, 0.0));
+        let mut logged = Sums::new(logs, (together, Rows::Any), &self.units, (0.0, 0.0));
         self.evidence = self.told(|| logged.evidence());
         if logged.count > 0.0 && self.heaviest.is_none() && self.told.noise.is_none() {
             self.variance = self.evidence.variance;
         }
         let Evidence { variance, scale } = self.evidence;
-        let found = Regression::new(&logged, variance, scale)?;
+        let grams = std::mem::take(&mut logged.grams);
+        let found = Regression::new(&logged, grams, variance, scale)?;
         let dimension = logs.dimension();
         let (mut estimate, mut variances) = (Vector::zeros(dimension), vec![0.0; dimension]);
         for (place, part) in logged.parts.iter().enumerate() {
@@ -117,7 +119,7 @@ impl Belief {
         let unit = scale.sqrt();
         let anew: Vec<f64> = known.estimate.iter().map(|value| -value / unit).chain([0.0]).collect();
         let drifted = Models::new(&arrow, &anew, self.past()).average(self.heaviest.as_ref())?;
-        let alone = Regression::new(&live, self.variance, scale)?;
+        let alone = Regression::new(&live, live.grams.clone(), self.variance, scale)?;
         let evidence = alone.log_evidence - unmoved;
         self.void = (1.0 + (1.0 - VOID) / VOID * (drifted.log_evidence - evidence).exp()).recip();
         let (void, holds, dimension) = (self.void, 1.0 - self.void, known.estimate.len());
@@ -138,8 +140,8 @@ impl Belief {
             let mut covariance = covariance * holds + alone.marginal(place) * void;
             covariance.ger(holds * void, &apart, &apart, 1.0);
             apart_along += apart.dot(&part.sums);
-            fitted += mean.dot(&(part.whole() * &mean)) - 2.0 * mean.dot(&live.moment(part));
-            used += part.whole().component_mul(&covariance).sum();
+            fitted += mean.dot(&(live.whole(place) * &mean)) - 2.0 * mean.dot(&live.moment(part));
+            used += live.whole(place).component_mul(&covariance).sum();
             let units = units(&part.columns);
             let mut along = through.resize_horizontally(BORDER + 2, 0.0);
             along.set_column(BORDER, &apart);
@@ -244,9 +246,10 @@ impl Belief {
     pub(crate) fn coverage(&self, logs: &RidgeStatistic) -> Result<Vec<f64>> {
         let mut coverage = vec![0.0; logs.dimension()];
         let Some(blocks) = logs.blocks().filter(|_| logs.weight() > 0.0) else { return Ok(coverage) };
-        let logged = Sums::new(logs, (blocks, Rows::Any), &self.units, (0.0, 0.0));
+        let mut logged = Sums::new(logs, (blocks, Rows::Any), &self.units, (0.0, 0.0));
         let Evidence { variance, scale } = self.evidence;
-        let found = Regression::new(&logged, variance, scale)?;
+        let grams = std::mem::take(&mut logged.grams);
+        let found = Regression::new(&logged, grams, variance, scale)?;
         for (place, part) in logged.parts.iter().enumerate() {
             let covariance = found.marginal(place);
             for (i, &column) in part.columns.iter().enumerate() {

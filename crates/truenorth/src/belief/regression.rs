@@ -21,13 +21,13 @@ const TOGETHER: usize = 64;
 /// Sums of a part's columns, in their units.
 pub(super) struct PartSums {
     pub(super) columns: Vec<usize>,
-    pub(super) gram: Gram,
     /// Of rewards by their distance from what is expected of their level.
     pub(super) moment: Vector,
     pub(super) sums: Vector,
 }
 
 /// A of a part.
+#[derive(Clone)]
 pub(super) enum Gram {
     Whole(Matrix),
     /// Of fewer rows than half its columns.
@@ -43,19 +43,11 @@ pub(super) enum Rows {
     Few,
 }
 
-impl PartSums {
-    /// A itself.
-    pub(super) fn whole(&self) -> &Matrix {
-        match &self.gram {
-            Gram::Whole(gram) => gram,
-            Gram::Few(_) => unreachable!("only a regression alone asks for less"),
-        }
-    }
-}
-
 /// Products of columns in their units, as in [`Leveled`](super::Leveled), but that the level is not taken out.
 pub(super) struct Sums {
     pub(super) parts: Vec<PartSums>,
+    /// One for each part. They are large: who is the last to need them takes them.
+    pub(super) grams: Vec<Gram>,
     pub(super) squares: f64,
     pub(super) share: f64,
     expected: f64,
@@ -93,11 +85,19 @@ impl Sums {
                 })
                 .flatten();
             let gram = few.map_or_else(|| Gram::Whole(whole(data, &columns, units)), Gram::Few);
-            PartSums { columns, gram, moment, sums }
+            (PartSums { columns, moment, sums }, gram)
         };
-        let parts = together.parts().map(|whole| part(whole.columns().collect())).collect();
+        let (parts, grams) = together.parts().map(|whole| part(whole.columns().collect())).unzip();
         let squares = if squares > super::level::ROUNDING * data.sum_squares() { squares } else { 0.0 };
-        Self { parts, squares, share, expected, count, rewards }
+        Self { parts, grams, squares, share, expected, count, rewards }
+    }
+
+    /// A of a part itself.
+    pub(super) fn whole(&self, place: usize) -> &Matrix {
+        match &self.grams[place] {
+            Gram::Whole(gram) => gram,
+            Gram::Few(_) => unreachable!("only a regression alone asks for less"),
+        }
     }
 
     pub(super) fn free(&self) -> f64 {
@@ -118,9 +118,9 @@ impl Sums {
     pub(super) fn evidence(&self) -> Evidence {
         let (mut gram, mut small) = (Tridiagonal::default(), Vec::new());
         let (mut trace, mut level) = (0.0, 0.0);
-        for part in &self.parts {
+        for (part, own) in self.parts.iter().zip(&self.grams) {
             level += part.sums.norm_squared();
-            match &part.gram {
+            match own {
                 Gram::Whole(whole) => {
                     trace += whole.trace();
                     if part.columns.len() <= SMALL {
@@ -249,32 +249,35 @@ impl Covariance {
 }
 
 impl Regression {
-    pub(super) fn new(data: &Sums, variance: f64, scale: f64) -> Result<Self> {
+    /// With what was taken of the data's matrices, or a copy.
+    pub(super) fn new(data: &Sums, grams: Vec<Gram>, variance: f64, scale: f64) -> Result<Self> {
         let (mut covariance, mut moved, mut mean) = (Vec::new(), Vec::new(), Vec::new());
         let (mut growth, mut known, mut through) = (0.0, 0.0, 0.0);
-        let wholes = data.parts.iter().filter_map(|part| match &part.gram {
-            Gram::Whole(gram) => {
-                let mut precision = gram / variance;
-                (0..gram.nrows()).for_each(|i| precision[(i, i)] += scale.recip());
-                Some(precision)
+        let mut inverses: Vec<Matrix> = Vec::new();
+        let mut few = |gram: Gram| match gram {
+            Gram::Whole(mut precision) => {
+                precision /= variance;
+                (0..precision.nrows()).for_each(|i| precision[(i, i)] += scale.recip());
+                inverses.push(precision);
+                None
             }
-            Gram::Few(_) => None,
-        });
-        let mut inverses: Vec<Matrix> = wholes.collect();
+            Gram::Few(span) => Some(span),
+        };
+        let few: Vec<Option<Span>> = grams.into_iter().map(&mut few).collect();
         let log_dets = batch::invert("the live precision", &mut inverses)?;
         let mut inverses = inverses.into_iter().zip(log_dets);
-        for part in &data.parts {
+        for (part, few) in data.parts.iter().zip(few) {
             let side = part.columns.len();
             let (sums, moment) = (&part.sums / variance, data.moment(part) / variance);
-            let (z, own) = match &part.gram {
-                Gram::Whole(_) => {
+            let (z, own) = match few {
+                None => {
                     let Some((inverse, log_det)) = inverses.next() else { unreachable!("each has one") };
                     growth += log_det + side as f64 * scale.ln();
                     let found = (&inverse * &sums, &inverse * &moment);
                     covariance.push(Covariance::Whole(inverse));
                     found
                 }
-                Gram::Few(span) => {
+                Some(span) => {
                     let ([z, own], grown, w) =
                         span.regression(variance / scale, [&part.sums, &data.moment(part)])?;
                     growth += grown;

@@ -10,7 +10,7 @@
 //! R is found in A itself, because no rows are kept: by Cholesky's steps from those columns on of which most is left, some at a
 //! time, until nothing is left of any.
 
-use crate::dense::{self, Matrix, Tridiagonal, Vector};
+use crate::dense::{self, Beside, Matrix, Tridiagonal, Vector};
 use crate::error::Result;
 use crate::kernel;
 
@@ -20,6 +20,7 @@ const NOTHING: f64 = 1e-13;
 const TOGETHER: usize = 48;
 
 /// See the module's head.
+#[derive(Clone)]
 pub(super) struct Span {
     /// R.
     root: Matrix,
@@ -56,14 +57,21 @@ impl Span {
         gram.add(dense::square_of_lower(&self.factor), [&first, &second]);
     }
 
-    /// `(A + λ)⁻¹y` of two sums of rows, log det(I + A/λ), and W. O(dn²).
-    pub(super) fn regression(&self, ridge: f64, sums: [&Vector; 2]) -> Result<([Vector; 2], f64, Matrix)> {
-        let rank = self.pivots.len();
+    /// `(A + λ)⁻¹y` of two sums of rows, log det(I + A/λ), and W, which takes the place of R. O(dn²).
+    pub(super) fn regression(self, ridge: f64, sums: [&Vector; 2]) -> Result<([Vector; 2], f64, Matrix)> {
+        let within = sums.map(|y| self.within(y));
+        let Self { root: mut w, mut square, .. } = self;
+        let rank = square.nrows();
+        (0..rank).for_each(|i| square[(i, i)] += ridge);
         let factor =
-            dense::cholesky("the live precision", &(&self.square + Matrix::identity(rank, rank) * ridge))?;
-        let solved = sums.map(|y| &self.root * dense::solve_from_factor(&factor, &self.within(y)));
+            dense::eliminated("the live precision", square, &mut [Beside { rows: &mut w, upper: false }])?;
+        // R(K + λ)⁻¹c = WC⁻¹c.
+        let solved = within.map(|mut c| {
+            dense::solve_lower(&factor, &mut c);
+            dense::combined((&w, false), 0, c.as_slice())
+        });
         let growth = dense::log_det_from_factor(&factor) - rank as f64 * ridge.ln();
-        Ok((solved, growth, &self.root * dense::transposed_inverse(&factor)))
+        Ok((solved, growth, w))
     }
 }
 
@@ -168,7 +176,7 @@ mod tests {
             for ridge in [1e-3, 1.0] {
                 let plain = &gram + Matrix::identity(side, side) * ridge;
                 let inverse = plain.clone().try_inverse().unwrap();
-                let ([first, second], growth, w) = span.regression(ridge, sums.each_ref()).unwrap();
+                let ([first, second], growth, w) = span.clone().regression(ridge, sums.each_ref()).unwrap();
                 let rest = Matrix::identity(side, side) - &w * w.transpose();
                 assert!((rest - &inverse * ridge).amax() < 1e-9, "{rows}");
                 assert!((first - &inverse * &sums[0]).amax() < 1e-8, "{rows}");
