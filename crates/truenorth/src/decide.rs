@@ -103,13 +103,12 @@ impl Policy {
     pub fn decide(&self, actions: Actions<'_>, room: &mut Room) -> Result<Choice> {
         let actions = if self.takes(actions) { actions } else { room.other.of(actions)? };
         self.check_width(actions)?;
-        let (changes, asked) = self.sees(actions, &mut room.board)?;
-        if changes {
-            // Now and then: in rounds 1, 2, 4, 8, ..., and where a column is new.
+        let Some(asked) = self.unchanged(actions, &mut room.board)? else {
+            // Now and then: in rounds 1, 2, 4, 8, ..., and where a column is new. What live data alone was asked is on the copy's board.
             let mut seen = self.clone();
             seen.see(actions)?;
             return seen.family.decided(seen.turn(actions), &mut room.board, None);
-        }
+        };
         self.family.decided(Turn { asked, ..self.turn(actions) }, &mut room.board, None)
     }
 
@@ -193,16 +192,16 @@ impl Policy {
         Ok(false)
     }
 
-    /// Whether [`see`](Self::see) changes anything, and what it tells if it does not.
-    fn sees(&self, actions: Actions<'_>, board: &mut Scoreboard) -> Result<(bool, bool)> {
+    /// What [`see`](Self::see) tells, if it changes nothing.
+    fn unchanged(&self, actions: Actions<'_>, board: &mut Scoreboard) -> Result<Option<bool>> {
         let shows = |&column: &usize| (0..actions.count()).any(|k| actions.row(k).get(column) != 0.0);
         let turn = self.turn(actions);
-        let (sees, asked) = match &self.family {
-            Family::Confidence(policy) => (policy.starts_epoch(&self.given, turn.round)?, false),
-            Family::Posterior(policy) => policy.sees(turn, board),
-            _ => (false, false),
+        let unchanged = match &self.family {
+            Family::Confidence(policy) => (!policy.starts_epoch(&self.given, turn.round)?).then_some(false),
+            Family::Posterior(policy) => policy.unchanged(turn, board),
+            _ => Some(false),
         };
-        Ok((sees || self.is_season_over() || self.unseen.iter().any(shows), asked))
+        Ok(unchanged.filter(|_| !self.is_season_over() && !self.unseen.iter().any(shows)))
     }
 
     /// Counts a decision.

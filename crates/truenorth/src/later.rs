@@ -219,7 +219,7 @@ mod tests {
             let actions = Actions::new(&features, MANY).unwrap();
             let turn = Turn::new(&policy.given, actions, &policy.counts, &policy.before);
             let mut board = Scoreboard::default();
-            if let (false, true) = posterior(&policy).sees(turn, &mut board) {
+            if posterior(&policy).unchanged(turn, &mut board) == Some(true) {
                 let price = |asked, board: &mut Scoreboard| {
                     board.all_candidates(3);
                     let played = posterior(&policy).choose(Turn { asked, ..turn }, board);

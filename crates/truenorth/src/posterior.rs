@@ -275,17 +275,17 @@ impl Posterior {
         self.alone.iter_mut().for_each(|alone| alone.set_rests(false));
     }
 
-    /// Whether [`see`](Self::see) changes anything, and what it tells if it does not.
-    pub(crate) fn sees(&self, turn: Turn<'_>, board: &mut Scoreboard) -> (bool, bool) {
-        let asked = turn.given.settings.fits_beside && self.waiting.is_some();
+    /// What [`see`](Self::see) tells, if it changes nothing.
+    pub(crate) fn unchanged(&self, turn: Turn<'_>, board: &mut Scoreboard) -> Option<bool> {
+        let waits = turn.given.settings.fits_beside && self.waiting.is_some();
         let due = |belief: &Belief| {
-            belief.is_looking(turn.round, turn.actions) || belief.is_due_after(turn.rewards) && !asked
+            belief.is_looking(turn.round, turn.actions) || belief.is_due_after(turn.rewards) && !waits
         };
         let behind = self.is_behind(turn.given, (turn.round, turn.dice));
-        let Stirred { wakes, asked: heard } = self.stirred(turn, board);
+        let Stirred { wakes, asked } = self.stirred(turn, board);
         let changes =
-            behind || wakes || self.belief.as_ref().is_some_and(due) || self.has_faded(turn) && !asked;
-        (changes, heard)
+            behind || wakes || self.belief.as_ref().is_some_and(due) || self.has_faded(turn) && !waits;
+        (!changes).then_some(asked)
     }
 
     /// Whether live data alone rests, and is to learn from now on, because it may decide this round: as a probe, beyond the budget, or

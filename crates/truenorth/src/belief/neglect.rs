@@ -67,7 +67,8 @@ pub(crate) fn is_recheck(round: u64) -> bool {
     // One of Newton's steps from seven digits: half the time of a root that is right to the last one.
     let (near, t) = (f64::from((round as f32).cbrt()), round as f64);
     let root = near - (near - t / (near * near)) / 3.0;
-    // Squares of cube roots are off by less than the distance to the next whole number.
+    // Squares of cube roots are off by less than the distance to the next whole number, up to some 10⁸ rounds; beyond, one of
+    // many rechecks comes twice.
     let so_far = (root * root + 1e-9).floor();
     // They were fewer a round ago: so_far > (t - 1)^(2/3).
     so_far.powi(3) > (t - 1.0).powi(2)

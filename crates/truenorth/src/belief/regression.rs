@@ -254,7 +254,7 @@ impl Regression {
         let (mut covariance, mut moved, mut mean) = (Vec::new(), Vec::new(), Vec::new());
         let (mut growth, mut known, mut through) = (0.0, 0.0, 0.0);
         let mut inverses: Vec<Matrix> = Vec::new();
-        let mut few = |gram: Gram| match gram {
+        let few = grams.into_iter().map(|gram| match gram {
             Gram::Whole(mut precision) => {
                 precision /= variance;
                 (0..precision.nrows()).for_each(|i| precision[(i, i)] += scale.recip());
@@ -262,8 +262,8 @@ impl Regression {
                 None
             }
             Gram::Few(span) => Some(span),
-        };
-        let few: Vec<Option<Span>> = grams.into_iter().map(&mut few).collect();
+        });
+        let few: Vec<Option<Span>> = few.collect();
         let log_dets = batch::invert("the live precision", &mut inverses)?;
         let mut inverses = inverses.into_iter().zip(log_dets);
         for (part, few) in data.parts.iter().zip(few) {

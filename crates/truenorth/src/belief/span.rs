@@ -143,7 +143,7 @@ fn eliminate(columns: &mut Matrix, rows: &[usize], nothing: f64) -> Vec<usize> {
             for &other in &open {
                 let factor = column[rows[other]];
                 let rest = &mut columns.as_mut_slice()[other * across..][..across];
-                rest.iter_mut().zip(column).for_each(|(entry, other)| *entry -= factor * other);
+                rest.iter_mut().zip(column).for_each(|(entry, own)| *entry -= factor * own);
             }
         });
         columns.as_mut_slice()[k * across..][..across].copy_from_slice(column);
@@ -200,5 +200,16 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn rows_of_zeros_say_nothing() {
+        let (side, nothing) = (9, Vector::zeros(9));
+        let span = Span::new(vec![0.0; side], |_, to| to.fill(0.0), side / 2).unwrap();
+        let mut gram = Tridiagonal::default();
+        span.add_to(&mut gram, [&nothing, &nothing]);
+        assert!(gram.diagonal.is_empty());
+        let (solved, growth, w) = span.regression(0.5, [&nothing, &nothing]).unwrap();
+        assert_eq!((solved, growth, w.shape()), ([nothing.clone(), nothing], 0.0, (side, 0)));
     }
 }

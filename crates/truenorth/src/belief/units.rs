@@ -157,6 +157,7 @@ impl Units {
         let usable = |number: f64| (0.0..f64::INFINITY).contains(&number);
         self.by_column.len() == dimension
             && self.offered.len() == dimension
+            && self.unseen == self.by_column.contains(&0.0)
             && self.by_column.iter().all(|&unit| usable(unit))
             && self.offered.iter().all(|&(square, fourth)| usable(square) && usable(fourth))
     }

@@ -53,8 +53,8 @@ impl WithSimd for &mut SolveLower<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let side = self.right.len();
-        for (k, column) in self.factor.chunks_exact(side).enumerate() {
-            let (own, below) = self.right[k..].split_at_mut(1);
+        for k in 0..side {
+            let (column, (own, below)) = (&self.factor[k * side..][..side], self.right[k..].split_at_mut(1));
             own[0] /= column[k];
             below.iter_mut().zip(&column[k + 1..]).for_each(|(to, entry)| *to -= entry * own[0]);
         }
