@@ -12,8 +12,10 @@ MARK = re.compile(r"^( *```\w+) \w+$", re.MULTILINE)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 # Its width is for the repository; the site has room for pictures of telephones as they are.
 IMAGE = re.compile(r'<img src="([^"]+)" width="\d+" alt="([^"]+)">')
+DRAWN = re.compile(r'<svg [^>]*?width="(\d+)"')
 ROW = re.compile(r"^\|.*$", re.MULTILINE)
-CODE = re.compile(r"<code>([^<]*)</code>")
+# A block is as it is printed.
+CODE = re.compile(r"<pre.*?</pre>|<code>([^<]*)</code>", re.DOTALL)
 OPTION = re.compile(r"(?<!\S)\[?-\S*")
 LONG = re.compile(r"\S{21,}")
 JOINT = re.compile(r"(?<=[._(/:])(?=\w)")
@@ -46,9 +48,13 @@ def on_page_markdown(markdown, page, config, files):
         if image:
             # A figure leads to itself, in its own size.
             place = up + (inside.relative_to("docs") if inside.parts[0] == "docs" else inside).as_posix()
-            return f"[![{text}]({place})]({place})"
-        if inside.parts[0] == "docs":
-            return f"[{text}]({up}{inside.relative_to('docs').as_posix()}{anchor})"
+            # In less than two thirds of it words cannot be read: where there is no room, it scrolls.
+            drawn = DRAWN.match(path.read_text(encoding="utf-8")) if path.suffix == ".svg" else None
+            least = f'{{ style="min-width: {0.68 * int(drawn[1]):.0f}px" }}' if drawn else ""
+            return f"[![{text}]({place}){least}]({place})"
+        shown = files.get_file_from_path(inside.relative_to("docs").as_posix()) if inside.parts[0] == "docs" else None
+        if shown and not shown.inclusion.is_excluded():
+            return f"[{text}]({up}{shown.src_uri}{anchor})"
         if inside.suffix == ".md" and inside.stem in PAGES and len(inside.parts) == 1:
             return f"[{text}]({up}{inside.name}{anchor})"
         # A file of the repository that is no page.
@@ -65,6 +71,8 @@ def on_page_markdown(markdown, page, config, files):
 def on_page_content(html, page, config, files):
     # A line may end before an option, not inside of it, and between the parts of a long name.
     def broken(code):
+        if code[1] is None:
+            return code[0]
         parts = LONG.sub(lambda word: JOINT.sub("<wbr>", word[0]), code[1])
         return "<code>" + OPTION.sub(r'<span class="word">\g<0></span>', parts) + "</code>"
 

@@ -114,6 +114,7 @@ pub(crate) fn evaluate_arrays(
         _ => return Err(PyValueError::new_err("`predicted` and `predicted_target` go together").into()),
     };
     let estimates = Estimates::new(&decisions);
+    let modelled = modelled.map(|found| Modelled { dr: estimates.told(found.dr), ..found });
     let trusted = estimates.warnings.is_empty();
     Ok(json(&Found { estimates, modelled, trusted })?)
 }

@@ -88,8 +88,8 @@ fn push_actions(event: &mut Event, actions: &Bound<'_, PyAny>, own_id: Option<&s
             .cast_into::<PyList>()
             .map_err(PyErr::from)?,
     };
-    for (place, action) in listed.iter().enumerate() {
-        event.push_action(&(place + 1).to_string()).map_err(bandit_error)?;
+    for action in &listed {
+        event.push_numbered().map_err(bandit_error)?;
         if action.is_instance_of::<PyString>() && !action.extract::<&str>()?.trim_start().starts_with('{')
             || action.is_instance_of::<PyInt>()
         {

@@ -308,6 +308,12 @@ def test_rows_of_others_are_learned_from_events_frames_and_files(tmp_path):
     assert truenorth.Bandit(model).learn_rows(table) == 400
 
 
+def test_rows_of_one_round_are_learned_each(tmp_path):
+    table = {"round": np.arange(400) // 4, **logs(400)}
+    for name, data in forms(table, tmp_path).items():
+        assert truenorth.Bandit("price + user:time:item").learn_rows(data) == 400, name
+
+
 def test_patterns_of_a_model_take_the_columns_of_a_table(tmp_path):
     table = {"id": ["a", "b"] * 20, "f_1": [1.0, 2.0] * 20, "f_2": [0.5] * 40, "other": [3.0] * 40, "reward": [1, 0] * 20}
     for name, data in forms(table, tmp_path).items():
@@ -428,6 +434,7 @@ def test_settings_are_those_of_a_policy_and_limits(tmp_path):
         ({"user": "Tom", "time": "morning"}, [{"id": "food"}], ValueError, 'action "food": field `price` has no value'),
         ({"user": "Tom", "time": "morning"}, [{"id": "food", "price": "dear"}], ValueError, 'action "food": field `price` holds "dear", not a number'),
         ({"user": "Tom", "time": "morning"}, [{"id": "food", "price": float("inf")}], ValueError, "field `price` holds inf"),
+        ({"user": "Tom", "time": "morning"}, [ACTIONS[0], {"name": "music", "price": 2}], ValueError, "action 2 has neither `id` nor `item`"),
         ({"user": "Tom", "time": "morning"}, [ACTIONS[0]] * 2, ValueError, 'two actions have the id "politics"'),
         ({"user": "Tom", "time": "morning"}, [], ValueError, "the event has no `actions` to choose from"),
         ({"user": "Tom", "time": "morning"}, None, TypeError, "`actions` are needed, or an event that has `actions`"),

@@ -59,9 +59,16 @@ def test_the_site_is_built_and_every_link_of_it_leads_somewhere(tmp_path):
     # Pictures that are written as HTML are none that mkdocs looks at.
     shown = 0
     for page in (tmp_path / "site").rglob("*.html"):
-        for source in re.findall(r'<img [^>]*src="([^"]+)"', page.read_text(encoding="utf-8")):
+        text = page.read_text(encoding="utf-8")
+        for source in re.findall(r'<img [^>]*src="([^"]+)"', text):
             assert source.startswith(("data:", "http")) or (page.parent / source).is_file(), f"{page}: {source}"
             shown += 1
+        for link in re.findall(r'<a [^>]*href="([^"#?]+)', text):
+            target = page.parent / link
+            elsewhere = "://" in link or link.startswith(("mailto:", "/"))
+            assert elsewhere or target.is_file() or (target / "index.html").is_file(), f"{page}: {link}"
+        # What is printed is shown as it is printed.
+        assert not re.search(r'<wbr>|class="word"', "".join(re.findall(r"<pre.*?</pre>", text, re.DOTALL))), page
     assert shown > 10
 
 

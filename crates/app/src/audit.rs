@@ -43,15 +43,19 @@ pub struct Audited {
     pub shown: Audit,
     /// What of the pilot was left out.
     pub left_out: LeftOut,
+    /// Whether the pilot is a table without a column of rounds.
+    pub lone_rows: bool,
 }
 
 /// What of a pilot was left out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Features of a summary that the logs never had.
     pub features: u64,
     /// Values of rows for features that the logs never had.
     pub values: u64,
+    /// Names of such features, the first twenty.
+    pub unseen: Vec<String>,
     /// Malformed rows.
     pub rows: u64,
 }
@@ -59,23 +63,30 @@ pub struct LeftOut {
 /// Tests logs with a pilot, if there is one.
 pub fn audit(summary: &Summary, pilot: Option<Pilot<'_>>, options: &Options) -> Result<Audited> {
     let logs = summary.statistic()?;
-    let (sample, left_out) = pilot.map(|pilot| pilot.read(summary)).transpose()?.unzip();
+    let (sample, read) = pilot.map(|pilot| pilot.read(summary)).transpose()?.unzip();
+    let (left_out, lone_rows) = read.unwrap_or_default();
     let (names, labels) = (summary.names(), summary.labels());
     let [found, shown] = audit_as([&*names, &*labels], &logs, summary.scale(), sample.as_ref(), options)?;
-    Ok(Audited { found, shown, left_out: left_out.unwrap_or_default() })
+    Ok(Audited { found, shown, left_out, lone_rows })
 }
 
 impl Pilot<'_> {
-    fn read(self, summary: &Summary) -> Result<(Sample, LeftOut)> {
+    /// The data, with what was left out of it, and whether it is a table without rounds.
+    fn read(self, summary: &Summary) -> Result<(Sample, (LeftOut, bool))> {
         match self {
             Self::Source { source: Source::Path(path), .. } if Summary::is_summary(&path) => {
                 summed(summary, &Summary::read(&path)?, &path)
             }
             Self::Source { source, format, round } => {
-                let Rows { features, rewards, rounds, unknown, rejected } =
+                let name = source.name();
+                let Rows { features, rewards, rounds, is_table, unknown, unseen, rejected } =
                     source.rows(summary, format, round)?;
-                let left_out = LeftOut { values: unknown, rows: rejected, ..LeftOut::default() };
-                Ok((Sample::Rows { features, rewards, rounds }, left_out))
+                if round.is_some() && rounds.is_none() {
+                    return Err(Error::input(name, "events have no column of rounds"));
+                }
+                let left_out = LeftOut { values: unknown, unseen, rows: rejected, ..LeftOut::default() };
+                let lone = is_table && rounds.is_none();
+                Ok((Sample::Rows { features, rewards, rounds }, (left_out, lone)))
             }
             Self::Summary(live) => summed(summary, live, Path::new("the pilot")),
             Self::Rows { features, rewards, rounds } => {
@@ -85,7 +96,7 @@ impl Pilot<'_> {
                 let features =
                     rows.flat_map(|row| intercept.into_iter().chain(row.iter().map(|x| x * scale))).collect();
                 let rounds = rounds.map(numbered);
-                Ok((Sample::Rows { features, rewards: rewards.to_vec(), rounds }, LeftOut::default()))
+                Ok((Sample::Rows { features, rewards: rewards.to_vec(), rounds }, Default::default()))
             }
         }
     }
@@ -101,7 +112,7 @@ fn numbered(rounds: Vec<i64>) -> Vec<usize> {
     rounds.into_iter().map(number).collect()
 }
 
-fn summed(summary: &Summary, live: &Summary, place: &Path) -> Result<(Sample, LeftOut)> {
+fn summed(summary: &Summary, live: &Summary, place: &Path) -> Result<(Sample, (LeftOut, bool))> {
     let wrong = |reason: String| Error::input(place.display(), reason);
     summary.check_live(live).map_err(wrong)?;
     let known: BTreeSet<&str> = summary.features().iter().map(|feature| feature.name.as_str()).collect();
@@ -110,7 +121,7 @@ fn summed(summary: &Summary, live: &Summary, place: &Path) -> Result<(Sample, Le
     let unknown = live.features().iter().skip(fixed).filter(|feature| !known.contains(&*feature.name));
     let left_out = LeftOut { features: unknown.count() as u64, ..LeftOut::default() };
     let statistic = live.statistic_as(summary).map_err(|error| wrong(error.to_string()))?;
-    Ok((Sample::Statistic(statistic), left_out))
+    Ok((Sample::Statistic(statistic), (left_out, false)))
 }
 
 impl Audited {

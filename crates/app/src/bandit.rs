@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use truenorth::{Certificate, Preset, Settings};
 use truenorth_bandit::{Bandit, Limits, Parts};
-use truenorth_features::Event;
+use truenorth_features::{Event, ID, Kind, Recipe};
 use truenorth_logs::{EventRows, Missing, Problem, Summary, write_whole};
 
 use crate::error::{Error, Result};
@@ -29,7 +29,8 @@ pub struct Told {
 }
 
 impl Told {
-    fn tell(self, mut settings: Settings) -> Settings {
+    /// Settings with what is told.
+    pub fn tell(self, mut settings: Settings) -> Settings {
         settings = settings.preset(self.policy.unwrap_or(Preset::TrueNorth));
         macro_rules! tell {
             ($($name:ident),*) => {
@@ -61,13 +62,54 @@ pub fn answer(
     event: &mut Event,
 ) -> std::result::Result<String, (&'static str, String)> {
     event.read_json(line).map_err(|error| ("invalid", error.to_string()))?;
-    let answer = bandit.answer(event).map_err(|error| (error.code(), error.to_string()))?;
+    let answer = bandit.answer(event).map_err(|error| {
+        let beside =
+            if error.is_missing() { beside_the_context(line, &error.to_string()) } else { String::new() };
+        (error.code(), format!("{error}{beside}"))
+    })?;
     Ok(json!(answer).to_string())
+}
+
+/// That a field which is missed stands in the line, but where no fields are.
+fn beside_the_context(line: &str, missed: &str) -> String {
+    let there = serde_json::from_str::<Map<String, Value>>(line).unwrap_or_default();
+    let found = there.keys().find(|key| missed.contains(&format!("`{key}`")));
+    found.map_or(String::new(), |key| format!("; `{key}` stands beside `context`, and not in it"))
 }
 
 /// What is wrong, as a line of JSON.
 pub fn refused(code: &str, message: &str) -> String {
     json!({ "error": { "code": code, "message": message } }).to_string()
+}
+
+/// An event that a bandit of this recipe and features of these names decides, with every field: for whoever wants to try one.
+pub fn example<'a>(recipe: &Recipe, names: impl Iterator<Item = &'a str>) -> Value {
+    let parts: Vec<&str> = names.flat_map(|name| name.split(':')).collect();
+    let level = |field: &str, place: usize| {
+        let mut levels: Vec<&str> =
+            parts.iter().filter_map(|part| part.strip_prefix(field)?.strip_prefix('=')).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        levels.get(place).copied()
+    };
+    let id = recipe.id.as_deref().unwrap_or(ID);
+    let belongs = |field: &str| recipe.action.as_ref().is_none_or(|action| action.contains(field));
+    // Two actions differ where they can.
+    let fields = |own: bool, place: usize| {
+        let fields = recipe.model.fields().into_iter().filter(|field| *field != ID && *field != id);
+        let value = |field: &str| match level(field, place).or_else(|| level(field, 0)) {
+            Some(level) => json!(level),
+            None if recipe.kinds.get(field) == Some(&Kind::Category) => json!("a"),
+            None => json!(1),
+        };
+        fields.filter(|field| belongs(field) == own).map(|field| (field.to_owned(), value(field))).collect()
+    };
+    let action = |place: usize| {
+        let mut action: Map<String, Value> = fields(true, place);
+        action.insert(ID.to_owned(), json!(level(id, place).unwrap_or(["a", "b"][place])));
+        Value::Object(action)
+    };
+    json!({"context": fields(false, 0), "actions": [action(0), action(1)]})
 }
 
 /// The parts of a bandit whose logs are summed up.
@@ -89,6 +131,14 @@ pub fn new(parts: Parts, told: Told) -> Result<Bandit> {
 /// Reads a bandit from its file.
 pub fn read(path: &Path) -> Result<Bandit> {
     let bytes = std::fs::read(path).map_err(Error::file(path))?;
+    if !bytes.starts_with(b"tn-bandit") {
+        let what = if Summary::is_summary(path) {
+            "this is a summary of logs, not a bandit's state"
+        } else {
+            "this is no bandit's state"
+        };
+        return Err(Error::input(path.display(), what));
+    }
     Bandit::from_bytes(&bytes).map_err(|error| Error::input(path.display(), error))
 }
 

@@ -2,6 +2,7 @@
 //! them earned.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -384,14 +385,17 @@ impl Contest {
     pub fn play(&self, entries: &[Entry], seeds: u64, work: Work<'_>) -> Result<Comparison> {
         let jobs: Vec<(&Entry, u64)> =
             entries.iter().flat_map(|entry| (0..seeds).map(move |seed| (entry, seed))).collect();
-        (work.progress)(Progress::Started { done: 0, total: jobs.len() });
+        let (finished, total) = (AtomicUsize::new(0), jobs.len());
+        (work.progress)(Progress::Started { done: 0, total });
         let play = |&(entry, seed): &(&Entry, u64)| {
             let outcome = self.recording.play(entry.settings.clone(), seed, work.stop)?;
             (work.progress)(Progress::Finished);
-            outcome.ok_or(Error::Interrupted { finished: 0, total: 0, folder: None })
+            Ok(outcome.inspect(|_| _ = finished.fetch_add(1, Ordering::Relaxed)))
         };
-        let played: Vec<RecordedOutcome> = pool(work.threads)?
+        let played: Option<Vec<RecordedOutcome>> = pool(work.threads)?
             .install(|| jobs.par_iter().with_max_len(1).map(play).collect::<Result<_>>())?;
+        let finished = finished.into_inner();
+        let played = played.ok_or(Error::Interrupted { finished, total, folder: None })?;
         let recording = &self.recording;
         let coefficients = recording.hindsight()?;
         let orders = seeds as f64;

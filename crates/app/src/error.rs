@@ -124,11 +124,11 @@ pub enum Error {
     #[error("cannot start the threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// The work was stopped before its end.
-    #[error("interrupted after {} runs; {}", counted(*finished, *total), kept(folder.as_deref()))]
+    #[error("interrupted after {finished} of {total} runs; {}", kept(folder.as_deref()))]
     Interrupted {
         /// Runs that were finished.
         finished: usize,
-        /// Runs in all; 0 if nobody counts them.
+        /// Runs in all.
         total: usize,
         /// Where the finished runs are kept.
         folder: Option<PathBuf>,
@@ -137,10 +137,6 @@ pub enum Error {
 
 /// Result of a request.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-fn counted(finished: usize, total: usize) -> String {
-    if total == 0 { finished.to_string() } else { format!("{finished} of {total}") }
-}
 
 fn kept(folder: Option<&Path>) -> String {
     let Some(folder) = folder else { return "none of them is kept".to_owned() };

@@ -75,6 +75,10 @@ pub struct Evaluated {
     pub without_reward: u64,
     /// Events that lack a value, where those of the logs were left out too.
     pub left_out: u64,
+    /// Events that are malformed, where these are skipped.
+    pub malformed: u64,
+    /// What is wrong with the first of them.
+    pub first_malformed: Option<String>,
     /// The model of the direct method.
     pub model: String,
     /// Its number of features.
@@ -95,50 +99,78 @@ pub fn evaluate(request: &Request<'_>) -> Result<Evaluated> {
     let mut player = Player::new(request, like)?;
     let catalogue = Catalogue::of(request, like)?;
     let mut judge = Judge::new(like);
-    let (mut without_reward, mut left_out) = (0, 0);
+    let (mut without_reward, mut left_out, mut malformed) = (0, 0, 0);
+    let mut first: Option<truenorth_logs::Error> = None;
     let drops = like.recipe().missing == Missing::Drop;
     for path in request.logs {
         let mut events = open(path, request, like)?;
         while let Some(event) = events.next() {
-            let event = event?;
-            let (Some(chosen), Some(reward)) = (event.chosen, event.reward) else {
-                without_reward += 1;
-                continue;
-            };
-            let Some(probability) = event.probability else {
-                let sentence = "the event has no `probability` of its action, without which nothing can be said about another policy";
-                return Err(events.error(Problem::Other(sentence.to_owned())).into());
-            };
-            let event = catalogue.fill(event, chosen)?;
-            let chosen = event.chosen.unwrap_or_default();
-            let wrong = |sentence: String| Error::from(events.error(Problem::Other(sentence)));
-            let target = match player.shares(&event) {
-                Ok(target) => target,
-                Err(Refused::Missing(_)) if drops => {
+            let wrong = match event.map(|event| weigh(event, &catalogue, &mut player, &mut judge)) {
+                Ok(Ok(())) => continue,
+                Ok(Err(Aside::NoReward))
+                | Err(truenorth_logs::Error { problem: Problem::Uncounted(_), .. }) => {
+                    without_reward += 1;
+                    continue;
+                }
+                Ok(Err(Aside::NoValue(_))) if drops => {
                     left_out += 1;
                     continue;
                 }
-                Err(Refused::Missing(sentence) | Refused::Wrong(sentence)) => return Err(wrong(sentence)),
+                Ok(Err(Aside::NoValue(problem) | Aside::Wrong(problem))) => events.error(problem),
+                Err(error) => error,
             };
-            let decision = Decision { reward, probability, target: target[chosen], weight: event.weight };
-            match judge.add(&event, chosen, decision, &target) {
-                Err(error) if drops && error.missing().is_some() => left_out += 1,
-                added => added.map_err(|error| events.error(error))?,
+            if !request.plan.tolerance.allows(&wrong.problem) {
+                return Err(wrong.into());
             }
+            malformed += 1;
+            first.get_or_insert(wrong);
         }
     }
-    let found = judge.finish(player.name, without_reward, left_out, request, like)?;
-    Ok(Evaluated { summed, ..found })
+    if judge.decisions.is_empty() {
+        let path = request.logs.first().map_or(Path::new(""), PathBuf::as_path);
+        let nothing = || Error::input(path.display(), "no event has an action and its reward");
+        return Err(first.map_or_else(nothing, Error::from));
+    }
+    let first_malformed = first.map(|error| error.to_string());
+    let found = judge.finish(player.name, request, like);
+    Ok(Evaluated { without_reward, left_out, malformed, first_malformed, summed, ..found })
+}
+
+/// Why an event says nothing.
+enum Aside {
+    NoReward,
+    NoValue(Problem),
+    Wrong(Problem),
+}
+
+impl From<truenorth_features::Error> for Aside {
+    fn from(error: truenorth_features::Error) -> Self {
+        let missing = error.missing().is_some();
+        if missing { Self::NoValue(error.into()) } else { Self::Wrong(error.into()) }
+    }
+}
+
+/// Lets the policy decide an event, and counts what the log says of that.
+fn weigh(
+    event: Event,
+    catalogue: &Catalogue,
+    player: &mut Player<'_>,
+    judge: &mut Judge,
+) -> std::result::Result<(), Aside> {
+    let (Some(chosen), Some(reward)) = (event.chosen, event.reward) else { return Err(Aside::NoReward) };
+    let Some(probability) = event.probability else {
+        let sentence = "the event has no `probability` of its action, without which nothing can be said about another policy";
+        return Err(Aside::Wrong(Problem::Other(sentence.to_owned())));
+    };
+    let event = catalogue.fill(event, chosen)?;
+    let chosen = event.chosen.unwrap_or_default();
+    let target = player.shares(&event)?;
+    let decision = Decision { reward, probability, target: target[chosen], weight: event.weight };
+    Ok(judge.add(&event, chosen, decision, &target)?)
 }
 
 fn open(path: &Path, request: &Request<'_>, like: &Summary) -> Result<EventRows> {
     Ok(EventRows::open_to_evaluate(path, request.plan.format, like, request.probability)?)
-}
-
-/// Why a policy does not decide an event.
-enum Refused {
-    Missing(String),
-    Wrong(String),
 }
 
 /// The policy that is evaluated.
@@ -171,12 +203,12 @@ impl<'a> Player<'a> {
     }
 
     /// With which probability each action of an event is taken, before anything is learned from it.
-    fn shares(&mut self, event: &Event) -> std::result::Result<Vec<f64>, Refused> {
+    fn shares(&mut self, event: &Event) -> std::result::Result<Vec<f64>, Aside> {
         match (self.target, &mut self.bandit) {
             (Target::Policy { frozen, .. }, Some(bandit)) => {
                 let refused = |error: truenorth_bandit::Error| {
-                    let sentence = error.to_string();
-                    if error.is_missing() { Refused::Missing(sentence) } else { Refused::Wrong(sentence) }
+                    let problem = Problem::Other(error.to_string());
+                    if error.is_missing() { Aside::NoValue(problem) } else { Aside::Wrong(problem) }
                 };
                 let mut shares = vec![0.0; event.len()];
                 shares[bandit.choose(event).map_err(refused)?.index] = 1.0;
@@ -185,7 +217,9 @@ impl<'a> Player<'a> {
                 }
                 Ok(shares)
             }
-            (Target::Field(field), _) => given(event, field).map_err(Refused::Wrong),
+            (Target::Field(field), _) => {
+                given(event, field).map_err(|sentence| Aside::Wrong(Problem::Other(sentence)))
+            }
             _ => Ok(vec![1.0 / event.len() as f64; event.len()]),
         }
     }
@@ -219,33 +253,47 @@ struct Catalogue(Option<BTreeMap<String, Event>>);
 
 impl Catalogue {
     fn of(request: &Request<'_>, like: &Summary) -> Result<Self> {
-        let mut known = BTreeMap::new();
+        let (mut known, mut events) = (BTreeMap::new(), 0);
         for path in request.logs {
             for event in open(path, request, like)? {
-                let event = event?;
+                let event = match event {
+                    Err(error) if request.plan.tolerance.allows(&error.problem) => continue,
+                    event => event?,
+                };
                 match (event.chosen, event.len()) {
                     (None, _) => {}
-                    (_, 1) => drop(known.insert(event.id(0).to_owned(), event)),
+                    (_, 1) => {
+                        events += 1;
+                        known.insert(event.id(0).to_owned(), event);
+                    }
                     // Events list what there was to choose from.
                     _ => return Ok(Self(None)),
                 }
             }
         }
+        if let (1, 2.., Some(path)) = (known.len(), events, request.logs.first()) {
+            let sentence = "all events have the same action, so that no policy could have done otherwise; where a column of numbers tells \
+                 actions apart, `C(COLUMN)` in the model makes it one of names";
+            return Err(Error::input(path.display(), sentence));
+        }
         Ok(Self(Some(known)))
     }
 
-    /// The event with all actions.
-    fn fill(&self, mut event: Event, chosen: usize) -> Result<Event> {
+    /// The event with all actions, in one order whatever was taken: ties go to the first, which must not be the log's own choice.
+    fn fill(&self, mut event: Event, chosen: usize) -> truenorth_features::Result<Event> {
         event.decision_id = None;
         let Some(known) = &self.0 else { return Ok(event) };
-        let taken = event.id(chosen).to_owned();
-        for (id, other) in known.iter().filter(|(id, _)| **id != taken) {
-            let pushed = event
-                .push_action(id)
-                .and_then(|()| other.action(0).try_for_each(|(name, value)| event.push(&[name], value)));
-            pushed.map_err(|error| Error::input("the log", error))?;
+        let mut filled = Event::default();
+        (filled.reward, filled.weight) = (event.reward, event.weight);
+        event.context().try_for_each(|(name, value)| filled.push(&[name], value))?;
+        for (place, (id, other)) in known.iter().enumerate() {
+            let taken = id == event.id(chosen);
+            let (own, action) = if taken { (&event, chosen) } else { (other, 0) };
+            filled.chosen = if taken { Some(place) } else { filled.chosen };
+            filled.push_action(id)?;
+            own.action(action).try_for_each(|(name, value)| filled.push(&[name], value))?;
         }
-        Ok(event)
+        Ok(filled)
     }
 }
 
@@ -314,18 +362,7 @@ impl Judge {
         Ok(())
     }
 
-    fn finish(
-        self,
-        policy: String,
-        without_reward: u64,
-        left_out: u64,
-        request: &Request<'_>,
-        like: &Summary,
-    ) -> Result<Evaluated> {
-        if self.decisions.is_empty() {
-            let path = request.logs.first().map_or(Path::new(""), PathBuf::as_path);
-            return Err(Error::input(path.display(), "no event has an action and its reward"));
-        }
+    fn finish(self, policy: String, request: &Request<'_>, like: &Summary) -> Evaluated {
         let mut estimates = Estimates::new(&self.decisions);
         let never: Vec<(&String, f64)> = self
             .actions
@@ -348,18 +385,27 @@ impl Judge {
                     .to_owned(),
             );
         }
+        let own = |summary: &Summary| request.logs.iter().find(|path| summary.has_file(path));
+        if let (Some(path), Target::Policy { .. }) = (request.summary.and_then(own), &request.target) {
+            estimates.warnings.push(format!(
+                "{} is one of the files of the summary: a policy that starts from it knows the rewards that it is judged by",
+                path.display()
+            ));
+        }
         let modelled = self.direct.and_then(|direct| direct.estimate());
-        Ok(Evaluated {
+        Evaluated {
             policy,
             direct: modelled.as_ref().map(|modelled| modelled.direct),
-            dr: modelled.map(|modelled| modelled.dr),
+            dr: modelled.map(|modelled| estimates.told(modelled.dr)),
             trusted: estimates.warnings.is_empty(),
             estimates,
-            without_reward,
-            left_out,
+            without_reward: 0,
+            left_out: 0,
+            malformed: 0,
+            first_malformed: None,
             model: like.recipe().model.to_string(),
             dimension: like.dimension(),
             summed: None,
-        })
+        }
     }
 }

@@ -28,7 +28,14 @@ pub fn studies(name: &str) -> Result<Vec<Study>> {
 
 /// The figure that a file describes, with so many runs of each panel, if they are given.
 pub fn read(path: &Path, runs: Option<u64>) -> Result<Figure> {
-    from_toml(path, &fs::read(path).map_err(Error::file(path))?, runs)
+    let content = fs::read(path).map_err(Error::file(path))?;
+    // Every key has a default, but nobody plays an experiment by naming a file that says nothing.
+    if content.split(|byte| *byte == b'\n').all(|line| matches!(line.trim_ascii(), [] | [b'#', ..])) {
+        let comments = content.contains(&b'#');
+        let reason = if comments { "there are comments, but no keys" } else { "the file is empty" };
+        return Err(Error::input(path.display(), reason));
+    }
+    from_toml(path, &content, runs)
 }
 
 /// The figure that a text describes; `path` names it in messages, and certificates are beside it.

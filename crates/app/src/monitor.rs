@@ -87,7 +87,7 @@ pub fn monitor(request: &Request<'_>) -> Result<Watched> {
     let (mut without_reward, mut left_out) = (0, 0);
     let drops = summary.recipe().missing == Missing::Drop;
     for path in request.events {
-        let mut events = EventRows::open(path, request.format, summary)?;
+        let mut events = EventRows::open_to_watch(path, request.format, summary)?;
         while let Some(event) = events.next() {
             let event = event?;
             let (Some(chosen), Some(reward)) = (event.chosen, event.reward) else {

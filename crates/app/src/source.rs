@@ -3,11 +3,8 @@
 use std::path::PathBuf;
 
 use truenorth_logs::{
-    Alike, Error, Format, Memory, Problem, Result, Rows, Selection, Summary, Table, column_names,
+    Alike, Error, Format, Memory, Problem, ROUND, Result, Rows, Selection, Summary, Table, column_names,
 };
-
-/// Column that is taken for the rounds where none is named.
-const ROUND: &str = "round";
 
 /// A format by its name; none for `auto`, which finds it out. Names that nothing has give all names there are.
 pub fn format(name: &str) -> std::result::Result<Option<Format>, String> {

@@ -40,6 +40,9 @@ pub fn pool(threads: usize) -> Result<ThreadPool> {
 
 /// Makes a folder for results, and tells early if nothing can be written there.
 pub fn make_folder(folder: &Path) -> Result<()> {
+    if let Some(file) = folder.ancestors().find(|path| path.is_file()) {
+        return Err(Error::input(file.display(), "this is a file; a folder is needed"));
+    }
     let probe = folder.join(".truenorth-probe");
     let tried = || {
         fs::create_dir_all(folder)?;

@@ -11,9 +11,12 @@ const THIN: f64 = 0.05;
 /// Groups of features that follow from each other, as many as a sentence bears.
 const GROUPS: usize = 3;
 
-pub(crate) fn advice(audit: &Audit, logs: &Fit, pilot: Option<&Fit>) -> Vec<String> {
+pub(crate) fn advice(audit: &Audit, logs: &Fit, pilot: Option<&Fit>, silent: bool) -> Vec<String> {
     if audit.rows == 0 {
         return vec!["The logs have no rows: start from live data alone.".to_owned()];
+    }
+    if silent {
+        return vec!["Bring logs whose rewards differ, or start from live data alone.".to_owned()];
     }
     let names = |which: &dyn Fn(usize, &Finding) -> bool| -> Vec<&str> {
         let features = audit.features.iter().enumerate();
@@ -43,6 +46,13 @@ pub(crate) fn advice(audit: &Audit, logs: &Fit, pilot: Option<&Fit>) -> Vec<Stri
         advice.push(
             "Look at the columns again: they tell the reward without any error, as another outcome of the same decision \
              would. Leave such a column out, since nobody knows it when a decision is made."
+                .to_owned(),
+        );
+    }
+    if audit.cost.is_some_and(|cost| cost.refutation().is_some()) {
+        advice.push(
+            "Look for better features: rewards are not linear in these. Squares, bins and products of columns may be what is \
+             missing: a model makes them (truenorth summarize --model)."
                 .to_owned(),
         );
     }

@@ -11,13 +11,13 @@ use crate::spectrum::Spectrum;
 use crate::verdict::{usable, verdict};
 use crate::view::{Audit, Direction, Feature, Options, Pilot, PilotView, Use, Verdict, Worth};
 use crate::worth::Value;
-use crate::{bounds, certificate, pair};
+use crate::{bounds, certificate, measured, pair};
 
 /// The stated drift, where none is, as a share of the length of the logs' coefficients.
 const STATED: f64 = 0.3;
 
 /// Rewards to learn from below which nothing is decided: clicks, mostly.
-const OUTCOMES: f64 = 10.0;
+pub(crate) const OUTCOMES: f64 = 10.0;
 
 /// What the logs are worth, and where they still hold.
 ///
@@ -67,6 +67,8 @@ pub fn audit_as<const N: usize>(
     check::positive("scale", scale)?;
     options.check()?;
     let dimension = logs.dimension();
+    // Rewards that are all the same tell nothing of actions.
+    let only = logs.only_reward().filter(|_| logs.count() > 1);
     let live = pilot.map(|pilot| Live::of(pilot, logs)).transpose()?;
     let sums = live.as_ref().map(|live| &live.sums);
     let units = Units::of(logs, sums, scale);
@@ -88,10 +90,18 @@ pub fn audit_as<const N: usize>(
         .zip(choices.as_ref())
         .map(|(both, choices)| Ranking::of(choices, both, options.margin, both.freedom(dimension)));
     let decisive = live.as_ref().is_none_or(|live| live.outcomes.fewest() >= OUTCOMES);
+    let measured = rows.filter(|_| ranking.is_some());
+    let measured =
+        measured.map(|rows| measured::measured(rows, &units, &fit.estimate, options.level)).transpose()?;
+    let clicks = live.as_ref().is_some_and(|live| live.outcomes.clicks);
+    let cost =
+        ranking.as_ref().map(|ranking| ranking.cost(options.level, units.reward, clicks, measured.flatten()));
+    // Of what the rewards refute, nothing is harmless.
+    let refuted = cost.is_some_and(|cost| cost.refutation().is_some() && !cost.is_small());
     let scales = Scales {
         noise,
         signal: choices.as_ref().map_or(0.0, |choices| choices.typical(&fit.estimate)),
-        allowed: ranking.as_ref().map(|ranking| ranking.allowed),
+        allowed: ranking.as_ref().map(|ranking| if refuted { 0.0 } else { ranking.allowed }),
         decisive,
     };
     if let Some(both) = &comparison {
@@ -113,7 +123,11 @@ pub fn audit_as<const N: usize>(
     let weights = |k: usize| spectrum.vectors.column(k).iter().copied().collect();
     let direction = |k: usize| Direction { weights: weights(k), finding: along.findings[k] };
 
-    let worth = {
+    let worth = if only.is_some() {
+        let [after_pilot, end] = [is_tested.then_some(0.0); 2];
+        let interval = end.map(|end| [end; 2]);
+        Worth { unbiased: 0.0, stated_drift: stated, under_stated_drift: 0.0, after_pilot, interval }
+    } else {
         let contexts = sums.filter(|_| live_spectrum.as_ref().is_some_and(Spectrum::is_full)).unwrap_or(logs);
         let value = Value::new(&fit, contexts, &units, noise, options.horizon as f64);
         // D = stated²/d · I.
@@ -129,11 +143,6 @@ pub fn audit_as<const N: usize>(
             interval: found.map(|found| found.1),
         }
     };
-    let clicks = live.as_ref().is_some_and(|live| live.outcomes.clicks);
-    let cost = ranking
-        .as_ref()
-        .filter(|_| is_tested)
-        .map(|ranking| ranking.cost(options.level, units.reward, clicks));
     let pilot = fitted.map(|(live, live_fit)| PilotView {
         rows: live.sums.count(),
         independent: live.independent,
@@ -142,7 +151,7 @@ pub fn audit_as<const N: usize>(
         outcomes: live.outcomes.live,
         settled_by: None,
     });
-    let bounds = fit.noise.and_then(|noise| {
+    let bounds = fit.noise.filter(|_| only.is_none()).and_then(|noise| {
         bounds::bounds(logs, &certificate, scale, noise * units.reward, norm / scale, options)
     });
     let mut audit = Audit {
@@ -160,16 +169,17 @@ pub fn audit_as<const N: usize>(
         level: options.level,
         margin: options.margin,
         pilot,
-        cost,
+        cost: cost.filter(|_| is_tested),
         pair: None,
         worth,
         bounds,
         advice: Vec::new(),
     };
-    let usable = usable(&audit, decisive);
+    let usable = usable(&audit, decisive, only.is_some());
     if let (Use::Unclear, Some(pilot), Some(live)) = (usable, &mut audit.pilot, &live) {
         let rows = pilot.rows as f64;
         pilot.settled_by = if decisive {
+            let ranking = ranking.as_ref().filter(|_| !refuted);
             ranking.as_ref().and_then(|ranking| ranking.settled_by(rows, options.margin, options.level))
         } else {
             live.outcomes.missing(OUTCOMES).map(|factor| factor * rows)
@@ -185,8 +195,8 @@ pub fn audit_as<const N: usize>(
             Some(both) if is_tested => pair::moved_most(names, &columns, both, &audit.certificate),
             _ => pair::known_least(names, &along, &spectrum, &fit, (&units, &audit.certificate)),
         };
-        audit.verdict = verdict(&audit, usable, few);
-        audit.advice = advice(&audit, &fit, live_fit.as_ref());
+        audit.verdict = verdict(&audit, usable, few, only);
+        audit.advice = advice(&audit, &fit, live_fit.as_ref(), only.is_some());
         audit
     }))
 }

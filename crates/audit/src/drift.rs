@@ -2,10 +2,12 @@
 //!
 //! Logs are known by their sums only, so their errors are taken to be as clustered and uneven as the pilot's:
 //! each coefficient's variance σ² [A⁻¹]_jj is multiplied by what the pilot's robust variance is above its own
-//! equal-error variance, and never reduced.
+//! equal-error variance, and never reduced. Where most rewards are the same, variances are not below what the logs lead to
+//! [expect](crate::expected).
 
 use crate::{Matrix, Vector};
 
+use crate::expected::{Expected, larger};
 use crate::fit::{Fit, Units, positive, quotient};
 use crate::live::Live;
 use crate::maximum::Maximum;
@@ -155,11 +157,8 @@ pub(crate) struct Comparison<'a> {
     pub(crate) logs: &'a Fit,
     pub(crate) pilot: &'a Fit,
     difference: Vector,
-    /// Covariance of the live coefficients.
-    pub(crate) live: Matrix,
-    /// Covariance of the logged ones.
-    pub(crate) logged: Matrix,
     spread: Spread,
+    expected: Option<Expected>,
 }
 
 impl<'a> Comparison<'a> {
@@ -181,19 +180,43 @@ impl<'a> Comparison<'a> {
             }
             None => Spread::even(pilot, columns.len()),
         };
-        let live = &pilot.whitening * &spread.covariance * pilot.whitening.transpose();
-        // D_j = max(1, robust / equal-error variance of the pilot).
-        let even = pilot.resolved.powi(2);
-        let inflation =
-            |j: usize| quotient(live[(j, j)], even * pilot.whitening.row(j).norm_squared()).max(1.0);
-        // D^½ σ² A⁻¹ D^½.
-        let mut root = &logs.whitening * logs.resolved;
-        for (j, mut row) in root.row_iter_mut().enumerate() {
-            row *= inflation(j).sqrt();
-        }
-        let logged = &root * root.transpose();
+        let expected = Expected::of(live, logs, pilot, units);
         let difference = &pilot.estimate - &logs.estimate;
-        Some(Self { logs, pilot, difference, live, logged, spread })
+        Some(Self { logs, pilot, difference, spread, expected })
+    }
+
+    /// Covariance of live contrasts by the spread of the pilot's errors.
+    pub(crate) fn shown(&self, contrasts: &Matrix) -> Matrix {
+        let whitened = self.pilot.whitening.tr_mul(contrasts);
+        whitened.tr_mul(&(&self.spread.covariance * &whitened))
+    }
+
+    /// The same, and not below what the logs lead to expect.
+    pub(crate) fn live(&self, contrasts: &Matrix) -> Matrix {
+        let expected = self.expected.as_ref().map(|expected| expected.live(self.pilot, contrasts));
+        larger(self.shown(contrasts), expected)
+    }
+
+    /// Covariance of logged contrasts, not below what is to be expected either.
+    pub(crate) fn logged(&self, contrasts: &Matrix) -> Matrix {
+        // D^½ σ² Cᵀ A⁻¹ C D^½.
+        let mut root = self.logs.whitening.tr_mul(contrasts) * self.logs.resolved;
+        for (mut column, inflation) in root.column_iter_mut().zip(self.inflation(contrasts)) {
+            column *= inflation.sqrt();
+        }
+        let expected = self.expected.as_ref().map(|expected| expected.logged(self.logs, contrasts));
+        larger(root.tr_mul(&root), expected)
+    }
+
+    /// What the logs' variance of each contrast is multiplied by, max(1, robust / equal-error variance of the pilot). Of
+    /// contrasts and not of coefficients: beside a column far from 0, coefficients have large errors that cancel, and scaled
+    /// one by one they no longer would.
+    pub(crate) fn inflation(&self, contrasts: &Matrix) -> Vec<f64> {
+        let whitened = self.pilot.whitening.tr_mul(contrasts);
+        let turned = &self.spread.covariance * &whitened;
+        let even = self.pilot.resolved.powi(2);
+        let columns = whitened.column_iter().zip(turned.column_iter());
+        columns.map(|(c, turned)| quotient(c.dot(&turned), even * c.norm_squared()).max(1.0)).collect()
     }
 
     /// Degrees of freedom of the live errors of the first `count` contrasts, on (harmonic) average.
@@ -216,14 +239,17 @@ impl<'a> Comparison<'a> {
         };
         let which: Vec<usize> = (0..family.raw.len()).filter(testable).collect();
         let weights = family.weights.select_columns(&which);
-        let [live, logged] = [&self.live, &self.logged].map(|matrix| weights.tr_mul(&(matrix * &weights)));
+        let (shown, live, logged) = (self.shown(&weights), self.live(&weights), self.logged(&weights));
         let covariance = &live + &logged;
         let drifts = weights.tr_mul(&self.difference);
         let stderr = covariance.diagonal().map(|variance| variance.max(0.0).sqrt());
         let ratios = drifts.zip_map(&stderr, ratio);
         let freedom = Vector::from_fn(which.len(), |i, _| {
             let own = self.spread.freedom[first + which[i]];
-            let parts = [(live[(i, i)], own), (logged[(i, i)], self.logs.freedom())];
+            let [shown, live] = [shown[(i, i)], live[(i, i)]];
+            // What the logs lead to expect is known as well as they are.
+            let known = self.logs.freedom();
+            let parts = [(shown, own), ((live - shown).max(0.0), known), (logged[(i, i)], known)];
             // Satterthwaite: ν = (Σ v)² / Σ v²/ν.
             let shares: f64 =
                 parts.iter().map(|(v, freedom)| (v / covariance[(i, i)]).powi(2) / freedom).sum();

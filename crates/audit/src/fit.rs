@@ -10,8 +10,9 @@ use crate::{Matrix, Vector};
 /// Mean squares below this are those of a column of zeros.
 const ZERO: f64 = 1e-120;
 
-/// Eigenvalues of a Gram matrix with unit diagonal below this share of the largest are rounding.
-const RANK: f64 = 1e-10;
+/// Eigenvalues of a Gram matrix with unit diagonal below this share of the largest are rounding. Not much more: eight weeks
+/// about 201402 leave 1e-10 beside an intercept. Sums of very many rows are rounded more, see [`rank`].
+const RANK: f64 = 1e-12;
 
 /// Share of a contrast outside the rows' span from which it is not identified.
 const OUTSIDE: f64 = 1e-8;
@@ -53,6 +54,11 @@ impl Units {
     pub(crate) fn raw(&self, j: usize) -> f64 {
         self.reward / self.columns[j] * self.scale
     }
+}
+
+/// What is rounding beside the largest eigenvalue, for sums of so many rows.
+fn rank(rows: f64) -> f64 {
+    RANK.max(8.0 * f64::EPSILON * rows.sqrt())
 }
 
 /// Root mean square of each column; 0 for a column of zeros, or without rows.
@@ -110,7 +116,7 @@ impl Fit {
             quotient(gram[i * d + j] / n, scaled[i] * scaled[j]).clamp(-1.0, 1.0)
         });
         let eigen = correlation.symmetric_eigen();
-        let floor = RANK * eigen.eigenvalues.max().max(0.0);
+        let floor = rank(n) * eigen.eigenvalues.max().max(0.0);
         let kept: Vec<usize> = (0..d).filter(|&k| eigen.eigenvalues[k] > floor).collect();
         let span = eigen.eigenvectors.select_columns(&kept);
         // A⁺ = Σ_k q_k q_kᵀ / (n l_k), for columns of size 1.

@@ -39,9 +39,11 @@ mod certificate;
 mod certificate_file;
 mod directions;
 mod drift;
+mod expected;
 mod fit;
 mod live;
 mod maximum;
+mod measured;
 mod next;
 mod page;
 mod pair;
@@ -65,10 +67,10 @@ pub use audit::{audit, audit_as};
 pub use bounds::PAPER;
 pub use certificate_file::{NotACertificate, certificate_from_toml, certificate_toml, square_matrix};
 pub use directions::directions_figure;
-pub use next::{Step, next_steps};
+pub use next::{Step, next_steps, quoted};
 pub use page::page;
 pub use standing::Standing;
 pub use view::{
-    Audit, Bounds, CertificateView, Cost, Direction, Feature, Finding, Options, Pair, PairEstimate, Pilot,
-    PilotView, Use, Verdict, Worth,
+    Audit, Bounds, CertificateView, Cost, Direction, Feature, Finding, MeasuredCost, Options, Pair,
+    PairEstimate, Pilot, PilotView, Use, Verdict, Worth,
 };

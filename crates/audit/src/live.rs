@@ -27,6 +27,8 @@ pub(crate) struct Outcomes {
     pub(crate) logged: Option<f64>,
     /// Live rewards are 0 or 1.
     pub(crate) clicks: bool,
+    /// The live reward that more than half of them are.
+    pub(crate) usual: Option<f64>,
 }
 
 impl Outcomes {
@@ -44,7 +46,8 @@ impl Outcomes {
         // Until the logs are known: the mean square of the others, by which the logs' sum of squares is divided.
         let squares: f64 = rewards.iter().map(|reward| reward * reward).sum();
         let logged = (2 * count > all && most == 0 && live > 0).then(|| squares / live as f64);
-        Self { live: Some(live), logged, clicks }
+        let usual = (2 * count > all).then(|| f64::from_bits(most));
+        Self { live: Some(live), logged, clicks, usual }
     }
 
     /// With what the logs' sum of squared rewards tells.
@@ -103,7 +106,7 @@ impl<'a> Live<'a> {
             Pilot::Statistic(sums) => {
                 check::length("the pilot's moment", dimension, sums.dimension())?;
                 let live = (sums.sum_squares() <= 0.0).then_some(0);
-                let outcomes = Outcomes { live, logged: None, clicks: false }.beside(logs);
+                let outcomes = Outcomes { live, logged: None, clicks: false, usual: None }.beside(logs);
                 Ok(Self { sums: sums.clone(), rows: None, independent: sums.count(), outcomes })
             }
         }

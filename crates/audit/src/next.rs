@@ -1,5 +1,6 @@
 //! What to do next, as commands.
 
+use crate::audit::OUTCOMES;
 use crate::view::{Audit, Use};
 use crate::words::about;
 
@@ -25,12 +26,16 @@ pub fn next_steps(audit: &Audit, summary: &str, live: Option<&str>) -> Vec<Step>
     let relying =
         "Start from the logs: the default policy counts each feature as far as live rewards bear it out.";
     let meanwhile = "Or start from the logs now: the default policy counts each feature as far as live rewards bear it out.";
+    let outcomes = audit.pilot.as_ref().and_then(|pilot| pilot.outcomes);
+    let few = outcomes.is_some_and(|outcomes| (outcomes as f64) < OUTCOMES);
     let again = match audit.pilot.as_ref().map(|pilot| pilot.settled_by) {
         None => Some(
             "Test the logs: bring live rows with the same columns, chosen with some randomness.".to_owned(),
         ),
         Some(Some(rows)) => Some(format!("Test them again when there are about {} live rows.", about(rows))),
-        Some(None) => Some("Test them again with more live rows.".to_owned()),
+        // Of others the verdict says that more rows would not settle it.
+        Some(None) if few => Some("Test them again with more live rows.".to_owned()),
+        Some(None) => None,
     };
     match audit.verdict.usable {
         Use::All | Use::Some => vec![step(relying.to_owned(), start)],
@@ -43,15 +48,15 @@ pub fn next_steps(audit: &Audit, summary: &str, live: Option<&str>) -> Vec<Step>
             )]
         }
         Use::Unclear => {
-            let mut steps: Vec<Step> = again.into_iter().map(|why| step(why, test.clone())).collect();
-            steps.push(step(meanwhile.to_owned(), start));
-            steps
+            let begin = if again.is_some() { meanwhile } else { relying };
+            let test = again.map(|why| step(why, test));
+            test.into_iter().chain([step(begin.to_owned(), start)]).collect()
         }
     }
 }
 
-/// A file's name as a shell wants it.
-fn quoted(name: &str) -> String {
+/// A word of a command as a shell wants it.
+pub fn quoted(name: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "_-./=".contains(letter);
     if !name.is_empty() && name.chars().all(plain) {
         return name.to_owned();

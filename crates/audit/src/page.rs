@@ -106,7 +106,11 @@ fn verdict(audit: &Audit) -> Section {
         }
     }
     let had = if audit.worth.after_pilot.is_some() { "before, if nothing had" } else { "if nothing has" };
-    let worth = format!("to a policy told the drift; {} {had} drifted", amount(audit.worth.unbiased));
+    let worth = if audit.worth.unbiased > 0.0 {
+        format!("to a policy told the drift; {} {had} drifted", amount(audit.worth.unbiased))
+    } else {
+        String::new()
+    };
     let tiles = [
         ("Logged rows", whole(audit.rows), String::new()),
         ("Features", whole(audit.dimension as u64), features),

@@ -21,8 +21,8 @@ pub(crate) fn moved_most(
     let which = [first, second];
     Pair {
         names: which.map(|j| names[j].clone()),
-        logs: estimate(family, which, &both.logs.estimate, &both.logged),
-        live: Some(estimate(family, which, &both.pilot.estimate, &both.live)),
+        logs: estimate(family, which, &both.logs.estimate, |contrasts| both.logged(contrasts)),
+        live: Some(estimate(family, which, &both.pilot.estimate, |contrasts| both.live(contrasts))),
         // ρ √(M⁻¹)_jj of a diagonal M.
         budgets: which.map(|j| certificate.rho / certificate.matrix[j][j].sqrt()),
     }
@@ -43,14 +43,17 @@ pub(crate) fn known_least(
     let covered: Vec<usize> = (0..names.len()).filter(covered).collect();
     let &[.., second, first] = covered.as_slice() else { return None };
     let which = [first, second];
-    let covariance = (&logs.whitening * logs.whitening.transpose()) * logs.resolved.powi(2);
+    let covariance = |contrasts: &Matrix| {
+        let root = logs.whitening.tr_mul(contrasts) * logs.resolved;
+        root.tr_mul(&root)
+    };
     let name = |k: usize| {
         let leading = spectrum.vectors.column(k).icamax();
         format!("direction {} (mostly {})", k + 1, names[leading])
     };
     Pair {
         names: which.map(name),
-        logs: estimate(family, which, &logs.estimate, &covariance),
+        logs: estimate(family, which, &logs.estimate, covariance),
         live: None,
         budgets: which.map(|k| {
             // ρ √(cᵀc) for the contrast c of raw coefficients, of an M that is the identity.
@@ -63,12 +66,18 @@ pub(crate) fn known_least(
 }
 
 /// Two combinations of coefficients in the units of the files.
-fn estimate(family: &Family, which: [usize; 2], coefficients: &Vector, covariance: &Matrix) -> PairEstimate {
-    let weights = which.map(|k| family.weights.column(k) * family.raw[k]);
-    let between = |i: usize, j: usize| weights[i].dot(&(covariance * &weights[j]));
+fn estimate(
+    family: &Family,
+    which: [usize; 2],
+    coefficients: &Vector,
+    covariance: impl Fn(&Matrix) -> Matrix,
+) -> PairEstimate {
+    let weights = family.weights.select_columns(&which);
+    let (raw, between) = (which.map(|k| family.raw[k]), covariance(&weights));
+    let sized = |i: usize, j: usize| raw[i] * between[(i.min(j), i.max(j))] * raw[j];
     PairEstimate {
-        estimate: [0, 1].map(|i| weights[i].dot(coefficients)),
-        covariance: [0, 1].map(|i| [0, 1].map(|j| between(i.min(j), i.max(j)))),
+        estimate: [0, 1].map(|i| raw[i] * weights.column(i).dot(coefficients)),
+        covariance: [0, 1].map(|i| [0, 1].map(|j| sized(i, j))),
     }
 }
 

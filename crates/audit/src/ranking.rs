@@ -19,7 +19,8 @@ use crate::drift::Comparison;
 use crate::fit::Units;
 use crate::live::Rows;
 use crate::maximum::root;
-use crate::view::Cost;
+use crate::measured::FOLDS;
+use crate::view::{Cost, MeasuredCost};
 use crate::{Matrix, Vector, tail};
 
 /// Rounds that are looked at; more would tell the same.
@@ -34,6 +35,9 @@ const POWER: f64 = 0.8;
 /// Audits that are imagined for that, and draws in each of them.
 const IMAGINED: usize = 40;
 const INNER: usize = 60;
+
+/// Standard errors between two costs that cannot both be right.
+const APART: f64 = 3.0;
 
 /// Live rows beyond this are none that anybody brings.
 const MOST_ROWS: f64 = 1e9;
@@ -222,13 +226,22 @@ impl<'a> Ranking<'a> {
         // As far as 95 % of a t distribution reach.
         let stretch = tail::student_critical(0.05, freedom.max(1.0)) / tail::normal_critical(0.05);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let d = choices.gaps.ncols();
         let mut errors = |covariance: &Matrix, draws: usize| {
-            let normals = Matrix::from_fn(covariance.nrows(), draws, |_, _| StandardNormal.sample(&mut rng));
+            let normals = Matrix::from_fn(d, draws, |_, _| StandardNormal.sample(&mut rng));
             &choices.gaps * (root(covariance) * normals)
         };
+        let mut live_errors = errors(&both.shown(&Matrix::identity(d, d)), DRAWS);
+        live_errors *= stretch.min(1e3);
+        let even = &both.logs.whitening * both.logs.resolved;
+        let mut logged_errors = errors(&(&even * even.transpose()), IMAGINED);
+        let inflation = both.inflation(&choices.gaps.transpose());
+        for (mut row, inflation) in logged_errors.row_iter_mut().zip(inflation) {
+            row *= inflation.sqrt();
+        }
         Self {
-            errors: errors(&both.live, DRAWS) * stretch.min(1e3),
-            logged_errors: errors(&both.logged, IMAGINED),
+            errors: live_errors,
+            logged_errors,
             margin: most,
             allowed: if most > 0.0 { choices.allowed(&both.logs.estimate, most) } else { 0.0 },
             choices,
@@ -253,8 +266,8 @@ impl<'a> Ranking<'a> {
         Costs { found, drawn, chance }
     }
 
-    /// What playing what the logs recommend would cost, in rewards of `unit`.
-    pub(crate) fn cost(&self, level: f64, unit: f64, clicks: bool) -> Cost {
+    /// What playing what the logs recommend would cost, in rewards of `unit`; `measured` is that by the rewards.
+    pub(crate) fn cost(&self, level: f64, unit: f64, clicks: bool, measured: Option<MeasuredCost>) -> Cost {
         let costs = self.costs(&self.live, 1.0, DRAWS);
         let (worse, variance) = self.choices.over_rounds(&self.live, mean);
         let errors = self.errors.column_iter();
@@ -262,6 +275,10 @@ impl<'a> Ranking<'a> {
             errors.map(|errors| self.choices.over_rounds(errors.as_slice(), mean).0.powi(2)).collect();
         let chance = self.choices.rounds.map_or(0.0, |rounds| variance / rounds);
         let rounds = self.choices.ends.len() as u64;
+        let measured = measured.map(|measured| MeasuredCost {
+            contradicts: self.is_refuted(&costs, &measured, level, unit),
+            ..measured
+        });
         Cost {
             estimate: costs.estimate() * unit,
             stderr: costs.stderr() * unit,
@@ -274,7 +291,45 @@ impl<'a> Ranking<'a> {
             actions: self.choices.gaps.nrows() as f64 / rounds as f64,
             given: self.choices.given,
             clicks,
+            measured,
         }
+    }
+
+    /// Whether the measured cost is another one, by more than chance can do, or shown to matter where the linear one is
+    /// shown not to.
+    fn is_refuted(&self, costs: &Costs, measured: &MeasuredCost, level: f64, unit: f64) -> bool {
+        let [found, error, low] =
+            [measured.estimate, measured.stderr, measured.interval[0]].map(|amount| amount / unit);
+        let (_, variance) = self.choices.over_rounds(&self.live, largest);
+        // Not all rounds were looked at.
+        let all = self.choices.rounds.unwrap_or(f64::INFINITY);
+        let sampled = variance * (1.0 / self.choices.ends.len() as f64 - 1.0 / all).max(0.0);
+        let stderr = (costs.stderr().powi(2) + error.powi(2) + sampled).sqrt();
+        let critical = tail::student_critical(tail::normal(APART), measured.rounds as f64 - 1.0);
+        let size = self.live.iter().fold(0.0f64, |size, score| size.max(score.abs()));
+        let beside = critical * stderr + 1e-9 * size;
+        let shown_small = costs.interval(level)[1] <= self.margin;
+        found - costs.estimate() > beside
+            || costs.estimate() - self.still_to_learn() - found > beside
+            || shown_small && low > self.margin
+    }
+
+    /// What choosing by a fit of the pilot loses, for its errors: as much less a measured cost may be.
+    fn still_to_learn(&self) -> f64 {
+        // A fit leaves one of the folds out.
+        let larger = (FOLDS as f64 / (FOLDS as f64 - 1.0)).sqrt();
+        let lost = |errors: &[f64]| {
+            let (mut start, mut sum) = (0, 0.0);
+            for &end in &self.choices.ends {
+                let believed = |&i: &usize| self.live[i] + larger * errors[i];
+                let chosen = (start..end).max_by(|a, b| believed(a).total_cmp(&believed(b)));
+                sum += largest(&self.live[start..end]) - chosen.map_or(0.0, |i| self.live[i]);
+                start = end;
+            }
+            sum / self.choices.ends.len() as f64
+        };
+        let draws = self.errors.as_slice().chunks_exact(self.live.len());
+        mean(&draws.map(lost).collect::<Vec<_>>())
     }
 
     /// Live rows in all, of `rows` today, with which 8 of 10 audits would show that the logs' choice costs no more

@@ -2,11 +2,14 @@
 
 use crate::live::Outcomes;
 use crate::standing::Standing::{self, Drifted, Harmless, Holds, Unclear, Untested};
-use crate::view::{Audit, Cost, Feature, PilotView, Use, Verdict};
+use crate::view::{Audit, Cost, Feature, MeasuredCost, PilotView, Use, Verdict};
 use crate::words::{NAMES, about, list, many, number, with_error};
 
 /// What an audit that has all its numbers shows; nothing without rewards enough.
-pub(crate) fn usable(audit: &Audit, enough: bool) -> Use {
+pub(crate) fn usable(audit: &Audit, enough: bool, silent: bool) -> Use {
+    if silent {
+        return Use::None;
+    }
     let count = |standing: Standing| names(audit, &[standing]).len();
     let (d, untested) = (audit.features.len(), count(Untested));
     let Some(pilot) = audit.pilot.as_ref().filter(|_| enough && untested < d) else {
@@ -16,6 +19,7 @@ pub(crate) fn usable(audit: &Audit, enough: bool) -> Use {
     let worthless = audit.worth_rounds < 0.01 * audit.worth.unbiased && 2 * drifted >= d;
     let together = pilot.p_value.is_some_and(|p| p <= audit.level);
     let small = audit.cost.as_ref().is_some_and(Cost::is_small);
+    let refuted = audit.cost.as_ref().is_some_and(|cost| cost.refutation().is_some()) && !small;
     // Of features that are the same for all actions of a round nothing has to be shown.
     let matters = |feature: &&Feature| {
         feature.finding.spread.is_none_or(|spread| spread > 1e-9 * feature.finding.typical)
@@ -29,7 +33,7 @@ pub(crate) fn usable(audit: &Audit, enough: bool) -> Use {
         Use::None
     } else if drifted > 0 || together {
         Use::Some
-    } else if (small || count(Unclear) == 0) && untested == 0 {
+    } else if (small || count(Unclear) == 0 && !refuted) && untested == 0 {
         Use::All
     } else if small || 2 * held >= mattering.len() && held > 0 {
         Use::Some
@@ -40,19 +44,33 @@ pub(crate) fn usable(audit: &Audit, enough: bool) -> Use {
 
 /// Whether the logs' choice is shown to earn less than choosing at random.
 fn worse_than_chance(audit: &Audit) -> bool {
-    let shown = |cost: &Cost| {
-        cost.advantage + crate::tail::normal_critical(audit.level) * cost.advantage_stderr < 0.0
-    };
-    audit.cost.as_ref().is_some_and(shown)
+    let errors = crate::tail::normal_critical(audit.level);
+    audit.cost.as_ref().is_some_and(|cost| is_worse_than_chance(cost, errors))
 }
 
-/// The verdict; `few` are outcomes that are too few to tell anything.
-pub(crate) fn verdict(audit: &Audit, usable: Use, few: Option<Outcomes>) -> Verdict {
+/// The same by so many standard errors: by a linear model, unless the rewards show the contrary, or by these where they
+/// contradict it.
+fn is_worse_than_chance(cost: &Cost, errors: f64) -> bool {
+    let worse = cost.advantage + errors * cost.advantage_stderr < 0.0;
+    cost.measured.map_or(worse, |measured| {
+        let [low, high] =
+            [-errors, errors].map(|errors| measured.advantage + errors * measured.advantage_stderr);
+        if measured.contradicts { high < 0.0 } else { worse && low <= 0.0 }
+    })
+}
+
+/// The verdict; `few` are outcomes that are too few to tell anything, `only` is the one reward that all logged rows have.
+pub(crate) fn verdict(audit: &Audit, usable: Use, few: Option<Outcomes>, only: Option<f64>) -> Verdict {
     let tested = audit.features.iter().any(|feature| feature.finding.drifted.is_some());
-    let sentence = match &audit.pilot {
+    let sentence = match (&audit.pilot, only) {
         _ if audit.rows == 0 => "Use none of the logs: they have no rows.".to_owned(),
-        Some(pilot) if tested => measured(audit, pilot, usable, few),
-        pilot => unmeasured(audit, pilot.as_ref()),
+        (_, Some(reward)) => format!(
+            "Use none of the logs: all {} are {}, so these logs cannot tell one action from another.",
+            many(audit.rows, "reward"),
+            number(reward)
+        ),
+        (Some(pilot), _) if tested => measured(audit, pilot, usable, few),
+        (pilot, _) => unmeasured(audit, pilot.as_ref()),
     };
     Verdict { usable, sentence }
 }
@@ -64,7 +82,7 @@ pub(crate) fn names<'a>(audit: &'a Audit, standings: &[Standing]) -> Vec<&'a str
     let effect = |Feature { finding, .. }: &Feature| {
         finding.drift.unwrap_or(0.0).abs() * finding.spread.unwrap_or(finding.typical)
     };
-    if found.len() > NAMES + 1 {
+    if found.len() > NAMES {
         found.sort_by(|a, b| effect(b).total_cmp(&effect(a)));
     }
     found.into_iter().map(|feature| feature.name.as_str()).collect()
@@ -89,7 +107,7 @@ fn measured(audit: &Audit, pilot: &PilotView, usable: Use, few: Option<Outcomes>
         };
         format!("no single one of the {features} shows drift in {seen}, but all of them together do{most}")
     } else if usable == Use::Unclear {
-        format!("{seen} show neither that they hold nor that they have drifted")
+        format!("{seen} do not show whether the logs hold")
     } else {
         format!("none of the {features} shows drift in {seen}")
     };
@@ -99,10 +117,16 @@ fn measured(audit: &Audit, pilot: &PilotView, usable: Use, few: Option<Outcomes>
         Use::None => format!("Use none of the logs: {reason}"),
         Use::Unclear => format!("Unclear: {reason}"),
     };
+    let still = ["still holds", "still hold"];
+    let holding = if usable == Use::Unclear && few.is_none() {
+        ["feature still holds", "features still hold"]
+    } else {
+        still
+    };
     // Their names are in the table below.
     let decided = matches!(usable, Use::Some | Use::None);
     let rest = [
-        (usable != Use::All, held.len(), ["still holds", "still hold"]),
+        (usable != Use::All, held.len(), holding),
         (decided, open.len(), ["is unclear", "are unclear"]),
         (decided, untested.len(), ["was not tested", "were not tested"]),
     ];
@@ -116,7 +140,10 @@ fn measured(audit: &Audit, pilot: &PilotView, usable: Use, few: Option<Outcomes>
     if few.is_none() {
         sentences.extend(audit.cost.as_ref().map(cost));
     }
-    if usable == Use::Unclear {
+    let refuted = audit.cost.as_ref().is_some_and(|cost| cost.refutation().is_some());
+    if usable == Use::Unclear && refuted && few.is_none() {
+        sentences.push("More live rows would not settle it: other features would".to_owned());
+    } else if usable == Use::Unclear {
         sentences.extend(settled(pilot, few.is_some()));
     } else {
         let between = audit.worth.interval.map(|[low, high]| format!(" ({} to {})", about(low), about(high)));
@@ -136,12 +163,34 @@ fn cost(cost: &Cost) -> String {
     let [high, margin] = [cost.interval[1], cost.margin].map(&shown);
     let beside = if cost.is_small() {
         format!(", at most {high}, and up to {margin} counts as harmless")
-    } else if cost.advantage < -2.0 * cost.advantage_stderr {
+    } else if is_worse_than_chance(cost, 2.0) {
         ", more than choosing at random".to_owned()
     } else {
         String::new()
     };
-    format!("Playing what they recommend would cost {estimate} {per}{beside}")
+    let Some(refutation) = cost.refutation() else {
+        return format!("Playing what they recommend would cost {estimate} {per}{beside}");
+    };
+    let beside = match cost.is_small() {
+        true if refutation.estimate < 0.0 => String::new(),
+        true => format!(", and up to {margin} counts as harmless"),
+        false => beside,
+    };
+    format!(
+        "By the pilot's own rewards, playing what they recommend would {}{beside}. A linear model says that it costs {estimate}: rewards \
+         are not linear in these features",
+        costs_by_rewards(cost, refutation)
+    )
+}
+
+/// What the logs' choice costs by the rewards, as a predicate.
+pub(crate) fn costs_by_rewards(cost: &Cost, measured: &MeasuredCost) -> String {
+    let (factor, per) = counted_in(cost);
+    let amount = with_error(factor * measured.estimate.abs(), factor * measured.stderr);
+    if measured.estimate < 0.0 {
+        return format!("earn {amount} {per} more than what a fit of the pilot recommends");
+    }
+    format!("cost {amount} {per}")
 }
 
 /// Amounts of reward in sentences.
@@ -155,10 +204,13 @@ pub(crate) struct Amounts<F> {
 }
 
 pub(crate) fn amounts(cost: &Cost) -> Amounts<impl Fn(f64) -> String> {
-    let (factor, per) =
-        if cost.clicks { (100.0, "rewards in 100 rounds") } else { (1.0, "of reward a round") };
+    let (factor, per) = counted_in(cost);
     let estimate = with_error(factor * cost.estimate, factor * cost.stderr);
     Amounts { shown: move |amount: f64| number(factor * amount), estimate, per }
+}
+
+fn counted_in(cost: &Cost) -> (f64, &'static str) {
+    if cost.clicks { (100.0, "rewards in 100 rounds") } else { (1.0, "of reward a round") }
 }
 
 fn too_few(few: Outcomes, pilot: &PilotView) -> String {
@@ -203,6 +255,7 @@ fn unmeasured(audit: &Audit, pilot: Option<&PilotView>) -> String {
     });
     let hint = match pilot {
         None => "nothing live has tested them".to_owned(),
+        Some(PilotView { rows: 1, .. }) => "the pilot's 1 row is too few to tell".to_owned(),
         Some(pilot) => format!("the pilot's {} are too few to tell", many(pilot.rows, "row")),
     };
     format!(

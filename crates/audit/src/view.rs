@@ -232,13 +232,40 @@ pub struct Cost {
     pub given: bool,
     /// Whether rewards are 0 or 1.
     pub clicks: bool,
+    /// The same by the rewards themselves; none where the pilot has no rounds.
+    pub measured: Option<MeasuredCost>,
 }
 
 impl Cost {
-    /// Whether the cost is shown not to matter.
+    /// Whether the cost is shown not to matter, by a linear model, and by the rewards where they contradict it.
     pub fn is_small(&self) -> bool {
-        self.margin > 0.0 && self.interval[1] <= self.margin
+        let shown = |[_, high]: [f64; 2]| self.margin > 0.0 && high <= self.margin;
+        shown(self.interval) && self.refutation().is_none_or(|measured| shown(measured.interval))
     }
+
+    /// The measured cost, where it contradicts the linear model.
+    pub fn refutation(&self) -> Option<&MeasuredCost> {
+        self.measured.as_ref().filter(|measured| measured.contradicts)
+    }
+}
+
+/// What the logs' choice costs by the pilot's own rewards: how much more a fit of other rounds earns with its choice.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MeasuredCost {
+    /// In units of the reward; below 0 where the logs' choice earned more.
+    pub estimate: f64,
+    /// Its standard error over rounds.
+    pub stderr: f64,
+    /// Its interval at the stated level.
+    pub interval: [f64; 2],
+    /// What the logs' choice earned over choosing at random.
+    pub advantage: f64,
+    /// Its standard error.
+    pub advantage_stderr: f64,
+    /// Rounds of actions that differ, all of which were looked at.
+    pub rounds: u64,
+    /// Whether this and the linear model cannot both be right: rewards are not linear in the features.
+    pub contradicts: bool,
 }
 
 /// What the logs are worth in live rounds.

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use truenorth::{Fit, Fitted, Observation, Policy, RidgeStatistic, Row, Settings};
 use truenorth_features::{Encoder, Event, Feature, Joining, Recipe};
-use truenorth_monitor::Monitor;
 
 use crate::choose::Choice;
 use crate::error::{Error, Result, shown};
 use crate::ledger::{Fate, Found, Ledger};
 use crate::parts::{Limits, Parts, check_names};
+use crate::placed::Placed;
 use crate::round::{Round, check_action, is_usable, spread, width};
 use crate::watch::Watch;
 
@@ -58,6 +58,8 @@ pub struct Bandit {
     pub(crate) reward_sum: f64,
     /// Whether the world has moved on since it is watched.
     pub(crate) watch: Option<Box<Watch>>,
+    /// Where fields are, once an event has shown it.
+    pub(crate) placed: Option<Box<Placed>>,
 }
 
 impl Bandit {
@@ -120,7 +122,8 @@ impl Bandit {
             .with_means(means.clone())
             .with_unknown_fields(unknown);
         let ledger = Ledger::new(limits);
-        Ok(Self { encoder, means, policy, limits, joined, ledger, rows: 0, reward_sum: 0.0, watch: None })
+        let (rows, reward_sum, watch, placed) = (0, 0.0, None, None);
+        Ok(Self { encoder, means, policy, limits, joined, ledger, rows, reward_sum, watch, placed })
     }
 
     /// Does what an event asks for: decides it, if it has neither an `action` nor a `reward`, and learns its reward otherwise.
@@ -279,7 +282,7 @@ impl Bandit {
     /// Starts a new season: see [`Policy::renew`]. A watch begins anew with it.
     pub fn renew(&mut self) -> Result<()> {
         self.policy.renew()?;
-        self.monitor().map(Monitor::level).map_or(Ok(()), |level| self.watch(level))
+        self.watch_anew()
     }
 
     /// Whether a fit is due, in a bandit whose policy [fits beside](Settings::fits_beside) its decisions.

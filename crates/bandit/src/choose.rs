@@ -74,6 +74,7 @@ impl Bandit {
         }
         self.whole(|bandit| {
             let round = bandit.round(event)?;
+            bandit.place(event);
             let decision_id = bandit.id_of(event, &round);
             check_played(event, played)?;
             let choice = bandit.act(|policy| policy.choose(round.actions(policy)?))?;
@@ -106,6 +107,7 @@ impl Bandit {
         check_played(event, fact.played)?;
         self.whole(|bandit| {
             let round = bandit.round(event)?;
+            bandit.place(event);
             let decision = bandit.act(|policy| policy.record(round.actions(policy)?, &fact.choice))?;
             Ok(bandit.opened(event, round, fact, decision, number))
         })

@@ -24,6 +24,7 @@ mod choose;
 mod error;
 mod ledger;
 mod parts;
+mod placed;
 mod round;
 mod snapshot;
 mod views;

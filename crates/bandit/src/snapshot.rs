@@ -17,7 +17,7 @@ use crate::round::is_usable;
 use crate::watch::Watch;
 
 const MAGIC: Magic = *b"tn-bandit";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 #[derive(Serialize, Deserialize)]
 struct State<'a> {
@@ -85,7 +85,7 @@ impl Bandit {
 
     /// The whole state as it is now.
     pub fn image(&self) -> Image {
-        let Self { encoder, means, policy, limits, joined, ledger, rows, reward_sum, watch } = self;
+        let Self { encoder, means, policy, limits, joined, ledger, rows, reward_sum, watch, .. } = self;
         Image {
             recipe: encoder.recipe().clone(),
             features: encoder.features().to_vec(),

@@ -66,6 +66,11 @@ impl Bandit {
         self.encoder.recipe()
     }
 
+    /// The same, and which fields belong to the action, also where no logs have said it but decisions have shown it.
+    pub fn recipe_as_seen(&self) -> &Recipe {
+        self.placed.as_ref().map_or(self.recipe(), |placed| &placed.recipe)
+    }
+
     /// The policy.
     pub fn policy(&self) -> &Policy {
         &self.policy
@@ -76,9 +81,10 @@ impl Bandit {
         self.limits
     }
 
-    /// One sentence for each term of the model that cannot change a choice.
+    /// One sentence for each term of the model that cannot change a choice; without logs, once a decision has shown which
+    /// fields belong to the action.
     pub fn warnings(&self) -> Vec<String> {
-        self.recipe().warnings()
+        self.recipe_as_seen().warnings()
     }
 
     /// What has been done so far.

@@ -3,10 +3,8 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use truenorth_app::audit::{Audited, LeftOut, Pilot, audit};
 use truenorth_app::{Error, Source};
 use truenorth_audit::{Audit, Options, PAPER, Step, next_steps};
@@ -15,6 +13,7 @@ use truenorth_paper::theory::{FallbackParams, OnlineFallback};
 use truenorth_report::numbers::{count, many, p_value, percent, significant};
 
 use crate::demo::wrapped;
+use crate::experiment::working;
 use crate::failure::Failure;
 use crate::output::{check_apart, check_file, json, write_and_tell};
 use crate::summarize::{FormatChoice, format};
@@ -25,7 +24,7 @@ pub(crate) struct Arguments {
     /// The logs, as `truenorth summarize` wrote them
     #[arg(value_name = "SUMMARY")]
     summary: PathBuf,
-    /// A little live data to test the logs with: rows with the same columns, or a summary of them
+    /// A little live data to test the logs with: rows with the same columns, a summary of them, or the events that the service exports
     #[arg(long, value_name = "FILE")]
     pilot: Option<PathBuf>,
     /// Column with the same value in all rows of one round of the pilot, whose errors may be correlated
@@ -33,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", requires = "pilot")]
     round: Option<String>,
     /// Format of the pilot: auto (by ending and content), csv, parquet, jsonl, arrow, events, vw, dsjson or obd
-    #[arg(long, default_value = "auto", value_parser = format)]
+    #[arg(long, default_value = "auto", value_parser = format, requires = "pilot")]
     format: FormatChoice,
     /// The report, one page of HTML; beside it the certificate, REPORT.certificate.toml
     #[arg(long, value_name = "REPORT.html")]
@@ -98,6 +97,12 @@ fn check_files(arguments: &Arguments, certificate: Option<&PathBuf>) -> Result<(
         }
         check_file(path)?;
     }
+    let kind = |path: &PathBuf| path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    if let Some(path) = &arguments.out
+        && matches!(kind(path).as_deref(), Some("pdf" | "png" | "svg"))
+    {
+        return Err(Failure::Call(format!("{}: the report is a page, an .html", path.display())));
+    }
     match certificate.filter(|_| arguments.out.as_ref() == certificate) {
         None => Ok(()),
         Some(path) => {
@@ -113,6 +118,11 @@ fn audited(arguments: &Arguments, summary: &Summary) -> Result<Audited, Failure>
     let pilot = arguments.pilot.as_deref();
     if let Some(path) = pilot {
         check_pilot(path, arguments.round.is_some(), summary)?;
+        if let Some(file) = own_file(path, summary)? {
+            eprintln!(
+                "truenorth: {file} is one of the files of these logs: this compares them with themselves"
+            );
+        }
     }
     let source = |path: &Path| {
         let source = Source::Path(path.to_owned());
@@ -122,7 +132,7 @@ fn audited(arguments: &Arguments, summary: &Summary) -> Result<Audited, Failure>
     let bounded = FallbackParams { horizon, actions, dimension: 1, delta_online: 0.5, constant: 1.0 };
     OnlineFallback::new(bounded)?;
     options.check()?;
-    let bar = working(summary.names().len());
+    let bar = working(format!("auditing {}", many(summary.names().len() as u64, "feature")));
     let audited = audit(summary, pilot.map(source), &options).map_err(|error| match error {
         Error::Core(error) => Failure::in_file(&arguments.summary, error),
         error => error.into(),
@@ -131,18 +141,11 @@ fn audited(arguments: &Arguments, summary: &Summary) -> Result<Audited, Failure>
     let audited = audited?;
     if let Some(path) = pilot {
         warn(path, &audited.left_out);
+        if audited.lone_rows {
+            eprintln!("truenorth: {}: {}", path.display(), lone_rows(&audited.found));
+        }
     }
     Ok(audited)
-}
-
-/// Tells on a terminal that it is at work, and since when: more than a thousand features take minutes.
-fn working(features: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} auditing {msg}, {elapsed}");
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = ProgressBar::new_spinner().with_style(style).with_message(many(features as u64, "feature"));
-    bar.tick();
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }
 
 /// What a pilot cannot be, and what it cannot have rounds of.
@@ -159,11 +162,46 @@ fn check_pilot(path: &Path, rounds: bool, summary: &Summary) -> Result<(), Failu
     Ok(())
 }
 
+/// The file of the logs that a pilot is, or that it sums up.
+fn own_file(pilot: &Path, summary: &Summary) -> Result<Option<String>, Failure> {
+    if !Summary::is_summary(pilot) {
+        return Ok(summary.has_file(pilot).then(|| pilot.display().to_string()));
+    }
+    // By name and number of rows: where they were may be gone.
+    let live = Summary::read(pilot)?;
+    Ok(live
+        .files()
+        .iter()
+        .find(|(file, rows)| summary.files().get(*file) == Some(*rows))
+        .map(|(file, _)| file.clone()))
+}
+
+/// Names in a sentence; of many, the first.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN { shown + " and others" } else { shown }
+}
+
+/// What follows where a table has no rounds.
+fn lone_rows(audit: &Audit) -> String {
+    let among = audit.cost.map_or(String::new(), |cost| {
+        let which = if cost.rounds == 1 { "different rows" } else { "rows at random" };
+        format!(", and the cost is that of choosing among {:.0} {which}", cost.actions)
+    });
+    format!("no column of rounds (`--round NAME`): rows count as independent{among}")
+}
+
 fn warn(path: &Path, left_out: &LeftOut) {
     for (count, what, done, which) in [
-        (left_out.features, "feature", "ignored", " that the logs never had"),
-        (left_out.values, "value", "ignored", " of features that the logs never had"),
-        (left_out.rows, "row", "left out", ""),
+        (left_out.features, "feature", "ignored", " that the logs never had".to_owned()),
+        (
+            left_out.values,
+            "value",
+            "ignored",
+            format!(" of features that the logs never had: {}", listed(&left_out.unseen)),
+        ),
+        (left_out.rows, "row", "left out", String::new()),
     ] {
         if count > 0 {
             eprintln!("truenorth: {}: {done} {}{which}", path.display(), many(count, what));
@@ -185,7 +223,7 @@ fn text(audit: &Audit) -> String {
         };
         order.sort_by(|a, b| key(a).total_cmp(&key(b)));
         let which = if tested { "that changed most clearly" } else { "that the logs know least" };
-        let _ = writeln!(text, "The {PRINTED} of {} features {which}:\n", order.len());
+        let _ = writeln!(text, "The {PRINTED} of {} {which}:\n", many(order.len() as u64, "feature"));
         order.truncate(PRINTED);
     }
     let rows = order.into_iter().map(|j| {
@@ -221,7 +259,7 @@ fn text(audit: &Audit) -> String {
         let [after, low, high] = [after, low, high].map(table::number);
         format!(", {after} ({low} to {high}) with what the pilot found")
     });
-    text += &wrapped(&format!(
+    let worths = wrapped(&format!(
         "Worth in live rounds, to a policy that is told so: {} if nothing has drifted, {} if coefficients have moved by \
          {} in an unknown direction{}.",
         table::number(worth.unbiased),
@@ -229,6 +267,8 @@ fn text(audit: &Audit) -> String {
         significant(worth.stated_drift),
         after.unwrap_or_default()
     ));
+    // Of nothing there is nothing to tell.
+    text += if worth.unbiased > 0.0 { &worths } else { "" };
     if !audit.advice.is_empty() {
         text.push('\n');
     }
@@ -241,8 +281,8 @@ fn text(audit: &Audit) -> String {
         let rounds = count(bounds.horizon);
         text += &wrapped(&if bounds.say_nothing() {
             format!(
-                "They say nothing here: with the logs as without, the bound is above {rounds}, and {rounds} rounds with \
-                 rewards in [0, 1] cannot lose more."
+                "They say nothing here: they are for rewards in [0, 1], of which {rounds} rounds cannot lose more than {rounds}, \
+                 and with the logs as without, the bound is above that."
             )
         } else {
             let [with, without] = [bounds.with_logs, bounds.without_logs].map(table::number);

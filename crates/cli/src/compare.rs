@@ -84,8 +84,8 @@ pub(crate) fn policies_help() -> String {
     let names =
         |presets: &[Preset]| presets.iter().map(|preset| preset.name()).collect::<Vec<_>>().join(", ");
     format!(
-        "Policies:\n  played unless others are named: {} (without --offline, neither warm-* nor offline-only)\n  also: {}\n  with --drift or --certificate: {} (min-ucb for actions that \
-         are unit vectors)",
+        "Policies:\n  played unless others are named: {} (without --offline, neither warm-* nor offline-only)\n  also: {}\n  also, where --drift or --certificate is told: {} (min-ucb for actions that \
+         are unit vectors)\n\ndocs/method.md says in its section 9 which of them is for what.",
         names(&POLICIES),
         names(&left),
         names(&told),
@@ -106,6 +106,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     };
     // Before files are read, which may take long.
     told.check()?;
+    let played = told.policies.as_deref().unwrap_or(&POLICIES);
+    if told.drift.is_some() && !played.iter().any(|policy| policy.needs_certificate()) {
+        let flag = if arguments.drift.is_some() { "--drift" } else { "--certificate" };
+        eprintln!("truenorth: `{flag}` is not used: none of the policies is told it");
+    }
     let source = |path: &PathBuf| Source::Path(path.clone());
     let columns = Columns { features, model: arguments.model.as_deref(), action, reward, round };
     let contest = Contest::read(columns, offline.as_ref().map(source), source(online))?;

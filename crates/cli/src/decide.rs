@@ -2,20 +2,21 @@
 
 use std::io::{self, BufRead, Read as _, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
-use serde_json::{Map, Value, json};
 use truenorth::{Certificate, Preset};
 use truenorth_app::Error;
 use truenorth_app::bandit::{self, Told};
 use truenorth_bandit::{Bandit, Limits, Parts};
-use truenorth_features::{Event, ID, Kind, Recipe, quoted};
+use truenorth_features::{Event, Recipe, quoted};
 use truenorth_logs::{Origin, Summary, expand};
 use truenorth_report::numbers::many;
 
+use crate::experiment::waiting;
 use crate::failure::Failure;
 use crate::output::{check_apart, check_file};
-use crate::summarize::warn;
+use crate::summarize::warn_of;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -25,7 +26,7 @@ pub(crate) struct Arguments {
     /// Start without logs, with the features of this formula; levels join as they come
     #[arg(long, value_name = "FORMULA", conflicts_with = "summary")]
     model: Option<String>,
-    /// File of the bandit: read at the start if it is there, written at the end and now and then, whole or not at all
+    /// File of the bandit: read at the start if it is there; written at the end, on Ctrl-C and now and then, whole or not at all
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
     /// Write the state after so many lines
@@ -40,7 +41,7 @@ pub(crate) struct Arguments {
     /// First begin a new season: all that is known becomes the logs, of which some may hold no longer
     #[arg(long)]
     renew: bool,
-    /// Policy [default: truenorth]
+    /// Policy, one of those that `truenorth help compare` lists [default: truenorth]
     #[arg(long, value_name = "NAME", value_parser = crate::reproduce::preset)]
     policy: Option<Preset>,
     /// Seed of policies that draw at random [default: 0]
@@ -70,14 +71,14 @@ pub(crate) struct Arguments {
     /// Rounds after which a reward counts half, for a world that moves slowly
     #[arg(long, value_name = "ROUNDS")]
     half_life: Option<f64>,
-    /// How far coefficients may have moved since the logs, in the units of the fields, for policies that must be told
-    /// (ellipsoidal-minucb, pooled-only)
+    /// How far coefficients may have moved since the logs, in the units of the fields: for policies that must be told
+    /// (ellipsoidal-minucb, pooled-only, min-ucb); any other believes it instead of finding out
     #[arg(long, value_name = "RHO")]
     drift: Option<f64>,
-    /// What such policies are told instead: the file REPORT.certificate.toml of `truenorth audit --out REPORT.html`
+    /// The same feature by feature: the file REPORT.certificate.toml of `truenorth audit --out REPORT.html`
     #[arg(long, value_name = "FILE", conflicts_with = "drift")]
     certificate: Option<PathBuf>,
-    #[arg(long, value_name = "DECISIONS", help = format!("Decisions that may wait for their rewards; the oldest expires [default: {}]", Limits::default().open))]
+    #[arg(long, value_name = "DECISIONS", help = format!("Open decisions: so many may wait for their rewards, and the oldest expires [default: {}]", Limits::default().open))]
     open: Option<usize>,
     #[arg(long, value_name = "ROUNDS", help = format!("Rounds that a decision may wait [default: {}]", Limits::default().age))]
     age: Option<u64>,
@@ -92,6 +93,12 @@ pub(crate) fn run(
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     if arguments.summary.is_none() && arguments.model.is_none() && arguments.state.is_none() {
+        if let Some(summary) = arguments.learn.iter().find(|path| Summary::is_summary(path)) {
+            let file = summary.display();
+            return Err(Failure::Call(format!(
+                "{file} is a summary, and no rows to learn: put it before `--learn`"
+            )));
+        }
         return Err(Failure::Call(
             "`decide` needs one of these: a summary of logs, `--model FORMULA` to start without logs, or `--state FILE` \
              to go on with a bandit"
@@ -100,25 +107,46 @@ pub(crate) fn run(
     }
     let summary = arguments.summary.as_ref().map(Summary::read).transpose()?;
     let mut bandit = begin(arguments, summary.as_ref())?;
-    warn(bandit.recipe());
+    let warned = !bandit.warnings().is_empty();
+    warn_of(&bandit.warnings());
     prepare(arguments, summary.as_ref(), &mut bandit)?;
     if typed {
         eprintln!(
             "truenorth: type events, a line of JSON each, such as {}; Ctrl-D ends it",
-            example(bandit.recipe(), bandit.names())
+            bandit::example(bandit.recipe(), bandit.names())
         );
     }
-    let mut lines = Lines::new(input);
+    let bandit = Arc::new(Mutex::new(bandit));
+    if let Some(path) = &arguments.state {
+        keep_when_stopped(&bandit, path);
+    }
+    let talked = talk(arguments, &bandit, Lines::new(input), output, warned);
+    // What was answered is kept, also where nobody hears the next answer.
+    if let Some(path) = &arguments.state {
+        bandit::write(&held(&bandit), path)?;
+    }
+    talked
+}
+
+/// Answers line by line.
+fn talk(
+    arguments: &Arguments,
+    bandit: &Mutex<Bandit>,
+    mut lines: Lines<impl BufRead>,
+    output: &mut impl Write,
+    mut warned: bool,
+) -> Result<(), Failure> {
     let mut event = Event::default();
-    let (mut since, mut unknown) = (0, bandit.unknown_fields().len());
+    let (mut since, mut unknown) = (0, held(bandit).unknown_fields().len());
     let (mut refused, mut first) = (0, 0);
+    let before = held(bandit).counts().decisions;
     while let Some(line) = lines.next().map_err(Failure::Output)? {
         let answered = match line {
             Ok(line) if !line.starts_with('{') => {
                 let sentence = "an event is an object in JSON, `{..}`; tables of what others decided are read by `--learn FILE`";
                 Err(("invalid", sentence.to_owned()))
             }
-            Ok(line) => bandit::answer(&mut bandit, line, &mut event),
+            Ok(line) => bandit::answer(&mut held(bandit), line, &mut event),
             Err(reason) => Err(("invalid", reason)),
         };
         let answer = answered.unwrap_or_else(|(code, message)| {
@@ -126,19 +154,23 @@ pub(crate) fn run(
             first = if refused == 1 { lines.number } else { first };
             bandit::refused(code, &format!("line {}: {message}", lines.number))
         });
+        // Whoever does not read keeps nobody from ending the program.
         writeln!(output, "{answer}").and_then(|()| output.flush()).map_err(Failure::Output)?;
+        let bandit = held(bandit);
         for (name, _) in &bandit.unknown_fields()[unknown.min(bandit.unknown_fields().len())..] {
             eprintln!("truenorth: the model has no use for field `{name}`");
         }
         unknown = bandit.unknown_fields().len();
+        // Without logs, the first event shows which terms cannot change a choice.
+        if !warned && bandit.counts().decisions > before {
+            warned = true;
+            warn_of(&bandit.warnings());
+        }
         since += 1;
         if let Some(path) = arguments.state.as_ref().filter(|_| since >= arguments.every) {
             bandit::write(&bandit, path)?;
             since = 0;
         }
-    }
-    if let Some(path) = &arguments.state {
-        bandit::write(&bandit, path)?;
     }
     // Each has its answer, so the work is done; a file of answers may be looked at much later.
     if refused > 0 {
@@ -150,34 +182,48 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// An event with every field of the recipe, such as a bandit with features of these names decides.
-fn example<'a>(recipe: &Recipe, names: impl Iterator<Item = &'a str>) -> Value {
-    let parts: Vec<&str> = names.flat_map(|name| name.split(':')).collect();
-    let level = |field: &str, skipped: usize| {
-        let mut levels: Vec<&str> =
-            parts.iter().filter_map(|part| part.strip_prefix(field)?.strip_prefix('=')).collect();
-        levels.sort_unstable();
-        levels.dedup();
-        levels.get(skipped).copied()
+fn held(bandit: &Mutex<Bandit>) -> MutexGuard<'_, Bandit> {
+    bandit.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From here on whoever ends the program, by Ctrl-C or as systems do, has the state written first: what was answered is in it.
+fn keep_when_stopped(bandit: &Arc<Mutex<Bandit>>, path: &Path) {
+    let (bandit, path) = (Arc::clone(bandit), path.to_owned());
+    let keep = move |code: i32| {
+        // Held to the end, so that no more lines are answered.
+        let bandit = held(&bandit);
+        match bandit::write(&bandit, &path) {
+            Ok(()) => eprintln!("truenorth: wrote {}: {}", path.display(), so_far(&bandit)),
+            Err(error) => eprintln!("truenorth: {error}"),
+        }
+        std::process::exit(code)
     };
-    let id = recipe.id.as_deref().unwrap_or(ID);
-    let [mut context, mut own] = [Map::new(), Map::new()];
-    for field in recipe.model.fields().into_iter().filter(|field| *field != ID && *field != id) {
-        let value = match recipe.kinds.get(field) {
-            Some(Kind::Category) => json!(level(field, 0).unwrap_or("a")),
-            _ => json!(1),
-        };
-        let belongs = recipe.action.as_ref().is_none_or(|action| action.contains(field));
-        let place = if belongs { &mut own } else { &mut context };
-        place.insert(field.to_owned(), value);
+    #[cfg(unix)]
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGTERM]) {
+        let keep = keep.clone();
+        std::thread::spawn(move || signals.forever().for_each(|signal| keep(128 + signal)));
     }
-    let action = |place: usize| {
-        let name = level(id, place).unwrap_or(["a", "b"][place]);
-        let mut action = own.clone();
-        action.insert(ID.to_owned(), json!(name));
-        Value::Object(action)
+    // A second handler cannot be set, and none is.
+    let _ = ctrlc::set_handler(move || keep(130));
+}
+
+/// What a bandit has done.
+fn so_far(bandit: &Bandit) -> String {
+    let counts = bandit.counts();
+    let rows = match counts.rows {
+        0 => String::new(),
+        rows => format!(", {} of others", many(rows, "row")),
     };
-    json!({"context": context, "actions": [action(0), action(1)]})
+    let joined = match counts.joined {
+        0 => String::new(),
+        joined => format!(", {} joined", many(joined as u64, "feature")),
+    };
+    format!(
+        "{}, {}{rows}, {} open{joined}",
+        many(counts.decisions, "decision"),
+        many(counts.rewards, "reward"),
+        counts.open
+    )
 }
 
 /// The bandit of the state, or a new one.
@@ -209,14 +255,20 @@ fn begin(arguments: &Arguments, summary: Option<&Summary>) -> Result<Bandit, Fai
     };
     parts.limits = limits;
     let certificate = certificate(arguments, summary)?;
-    if let Some(policy) =
-        arguments.policy.filter(|policy| policy.needs_certificate() && certificate.is_none())
-    {
-        let policy = policy.name();
-        return Err(match summary {
-            Some(_) => Error::NotTold { policy }.into(),
-            None => Failure::Call(format!("policy {policy:?} plays by logs: name a summary of them")),
-        });
+    let told = certificate.is_some();
+    match (arguments.policy, summary) {
+        (Some(policy), None) if policy.needs_certificate() || policy == Preset::OfflineOnly => {
+            let policy = policy.name();
+            return Err(Failure::Call(format!("policy {policy:?} plays by logs: name a summary of them")));
+        }
+        (Some(policy), _) if policy.needs_certificate() && !told => {
+            return Err(Error::NotTold { policy: policy.name() }.into());
+        }
+        _ => {}
+    }
+    let unused = [("drift", arguments.drift.is_some()), ("certificate", arguments.certificate.is_some())];
+    for (flag, _) in unused.into_iter().filter(|(_, told)| *told && summary.is_none()) {
+        eprintln!("truenorth: `--{flag}` is not used: there are no logs");
     }
     let told = Told {
         policy: arguments.policy,
@@ -282,15 +334,17 @@ fn check_state(
         eprintln!(
             "truenorth: {logs} is newer than {state}, but is not read again; `--add {logs}` adds it to the logs of {state}"
         );
+    } else if let (Some(logs), Some(file)) = (summary, &arguments.summary)
+        && added != Some(file)
+        && are_others(logs, bandit)
+    {
+        eprintln!(
+            "truenorth: {} is not read: {} goes on with the logs that it has",
+            file.display(),
+            path.display()
+        );
     }
-    let counts = bandit.counts();
-    eprintln!(
-        "truenorth: goes on from {}: {}, {}, {} open",
-        path.display(),
-        many(counts.decisions, "decision"),
-        many(counts.rewards, "reward"),
-        counts.open
-    );
+    eprintln!("truenorth: goes on from {}: {}", path.display(), so_far(bandit));
     Ok(())
 }
 
@@ -298,6 +352,14 @@ fn check_state(
 fn is_newer(path: &Path, other: &Path) -> bool {
     let written = |path: &Path| path.metadata().and_then(|about| about.modified());
     matches!((written(path), written(other)), (Ok(path), Ok(other)) if path > other)
+}
+
+/// Whether a summary has other logs than a bandit.
+fn are_others(summary: &Summary, bandit: &Bandit) -> bool {
+    let those = bandit.policy().logs();
+    summary.unscaled_statistic().is_ok_and(|these| {
+        these.count() != those.count() || these.sum_squares().to_bits() != those.sum_squares().to_bits()
+    })
 }
 
 fn certificate(arguments: &Arguments, summary: Option<&Summary>) -> Result<Option<Certificate>, Failure> {
@@ -313,7 +375,9 @@ fn certificate(arguments: &Arguments, summary: Option<&Summary>) -> Result<Optio
 /// What is asked for before the first line.
 fn prepare(arguments: &Arguments, summary: Option<&Summary>, bandit: &mut Bandit) -> Result<(), Failure> {
     if let Some(path) = &arguments.add {
-        bandit::add_summary(bandit, &Summary::read(path)?)?;
+        let added = Summary::read(path)?;
+        bandit::add_summary(bandit, &added)?;
+        eprintln!("truenorth: added the logs of {}, {}", path.display(), many(added.rows(), "row"));
     }
     if arguments.renew {
         bandit.renew().map_err(Error::from)?;
@@ -323,7 +387,10 @@ fn prepare(arguments: &Arguments, summary: Option<&Summary>, bandit: &mut Bandit
         let files = expand(&arguments.learn)?;
         let like =
             summary.cloned().unwrap_or_else(|| Summary::empty(Origin::events(), bandit.recipe().clone()));
-        let taught = bandit::learn_files(bandit, &files, &like)?;
+        let bar = waiting("learning", &files);
+        let taught = bandit::learn_files(bandit, &files, &like);
+        bar.finish_and_clear();
+        let taught = taught?;
         eprintln!("truenorth: learned {} that others decided", many(taught.learned, "row"));
         if taught.left_out > 0 {
             eprintln!("truenorth: left out {}, for want of a value", many(taught.left_out, "row"));
@@ -401,7 +468,7 @@ mod tests {
             ),
         ] {
             let mut bandit = bandit::new(parts, Told::default()).unwrap();
-            let event = example(bandit.recipe(), bandit.names()).to_string();
+            let event = bandit::example(bandit.recipe(), bandit.names()).to_string();
             assert_eq!(event, shown);
             let answer = bandit::answer(&mut bandit, &event, &mut Event::default()).unwrap();
             assert!(answer.contains("\"action\":"), "{answer}");

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use textwrap::{Options, WordSplitter, fill};
 use truenorth_app::bandit::{self, Told};
+use truenorth_audit::quoted;
 use truenorth_bandit::Answer;
 use truenorth_features::Event;
 use truenorth_logs::Summary;
@@ -39,9 +40,12 @@ struct Step {
 pub(crate) fn run(folder: &Path) -> Result<String, Failure> {
     make_folder(folder)?;
     let visits: Vec<Visit> = shop::visits().take(VISITS).collect();
-    write_whole(&folder.join("logs.csv"), shop::logs().as_bytes())?;
-    write_whole(&folder.join("events.jsonl"), shop::events().as_bytes())?;
-    write_whole(&folder.join("live.csv"), shop::live(&visits).as_bytes())?;
+    let data =
+        [("logs.csv", shop::logs()), ("events.jsonl", shop::events()), ("live.csv", shop::live(&visits))];
+    check_own(folder, &data, &MADE)?;
+    for (name, content) in &data {
+        write_whole(&folder.join(name), content.as_bytes())?;
+    }
     write_whole(&folder.join("visit.jsonl"), format!("{STUDENT}\n").as_bytes())?;
     let steps = steps(folder)?;
     let reliance = reliance(&visits, &folder.join("logs.tn"))?;
@@ -59,6 +63,33 @@ pub(crate) fn run(folder: &Path) -> Result<String, Failure> {
     let _ = write!(told, "{}The story with pictures: {}\n\n{}", wrapped(END), shown.display(), next(folder));
     Ok(told)
 }
+
+/// Refuses to write over files that no tour wrote: theirs are names that people give to their own.
+pub(crate) fn check_own(
+    folder: &Path,
+    data: &[(&str, String)],
+    made: &[&'static str],
+) -> Result<(), Failure> {
+    let there = |name: &str| folder.join(name).exists();
+    let is_other = |(name, content): &&(&str, String)| {
+        there(name) && !fs::read(folder.join(name)).is_ok_and(|found| found == content.as_bytes())
+    };
+    let other = match data.iter().find(is_other) {
+        Some((name, _)) => Some(*name),
+        // Beside no data of the tour's, what it makes of them is somebody else's.
+        None if !data.iter().any(|(name, _)| there(name)) => made.iter().copied().find(|name| there(name)),
+        None => None,
+    };
+    let Some(name) = other else { return Ok(()) };
+    let file = folder.join(name);
+    Err(Failure::Call(format!(
+        "{} is not the tour's own, and would be written over: name another folder with `--out`",
+        file.display()
+    )))
+}
+
+/// What the tour makes of its data.
+const MADE: [&str; 3] = ["index.html", "audit.html", "logs.tn"];
 
 const START: &str = "A shop showed each visitor of last summer one of four items, sunscreen more often than the rest, and \
      logged what was bought. Now it is winter. The log is right about most things and wrong about one; nobody has said \
@@ -81,7 +112,8 @@ fn steps(folder: &Path) -> Result<Vec<Step>, Failure> {
     .concat();
     let decide = vec!["decide", &summary, "--learn", &live];
     let step = |heading, before, words: Vec<&str>, input: &str, after: String| {
-        let command = format!("truenorth {}", words.join(" "));
+        let command =
+            format!("truenorth {}", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
         let command = if input.is_empty() { command } else { format!("echo '{input}' | {command}") };
         let printed = crate::printed(&words, input)?;
         Ok::<_, Failure>(Step { heading, before, command, printed, after })
@@ -211,7 +243,7 @@ fn next(folder: &Path) -> String {
     if cfg!(not(feature = "serve")) {
         return own.to_owned();
     }
-    let folder = folder.display();
+    let folder = quoted(&folder.display().to_string());
     format!(
         "{own}or the shop with a service and a page that moves:\n  truenorth demo --live --out {folder}\n"
     )

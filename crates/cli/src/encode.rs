@@ -20,11 +20,11 @@ pub(crate) struct Arguments {
     /// The logs, as `truenorth summarize` wrote them
     #[arg(value_name = "SUMMARY")]
     summary: PathBuf,
-    /// Events; standard input unless named
+    /// Events; JSON lines on standard input unless named
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Format of the file: auto (by ending and content), csv, parquet, jsonl, arrow, vw, dsjson, obd or events
-    #[arg(long, default_value = "auto", value_parser = format)]
+    #[arg(long, default_value = "auto", value_parser = format, requires = "file")]
     format: FormatChoice,
 }
 

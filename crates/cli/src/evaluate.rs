@@ -13,6 +13,7 @@ use truenorth_logs::{Plan, Summary, expand};
 use truenorth_report::numbers::{many, significant, with_error};
 
 use crate::demo::wrapped;
+use crate::experiment::waiting;
 use crate::failure::Failure;
 use crate::made;
 use crate::output::json;
@@ -25,7 +26,7 @@ pub(crate) struct Arguments {
     #[arg(required = true, value_name = "LOGS")]
     logs: Vec<PathBuf>,
     /// Who is evaluated: uniform, field:NAME (its probabilities are in this field of every action), or a policy, such as
-    /// truenorth, which decides every event before it learns what the log earned there
+    /// truenorth, which decides every event before it learns what the log earned there (`truenorth help compare` lists their names)
     #[arg(long, value_name = "NAME", value_parser = target)]
     policy: Target,
     /// Earlier logs, as `truenorth summarize` wrote them: which features there are, and the head start of the policy
@@ -55,6 +56,12 @@ pub(crate) struct Arguments {
     /// Seed of policies that draw at random
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Rounds to come, for policies that need to know
+    #[arg(long)]
+    horizon: Option<u64>,
+    /// Leave malformed events out and count them, instead of stopping at the first
+    #[arg(long)]
+    skip_malformed: bool,
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
@@ -91,6 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         ..Asked::default()
     };
     let mut plan = Plan { format: arguments.format.0, items: arguments.items.clone(), ..Plan::default() };
+    plan.tolerance.skip_malformed = arguments.skip_malformed;
     asked.tell(&mut plan)?;
     // The probability is no feature.
     plan.selection = plan.selection.map(|selection| match probability {
@@ -99,12 +107,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     });
     let mut target = arguments.policy.clone();
     if let Target::Policy { told, frozen } = &mut target {
-        told.seed = Some(arguments.seed);
+        (told.seed, told.horizon) = (Some(arguments.seed), arguments.horizon);
         *frozen = arguments.frozen;
     }
     let summary = arguments.summary.as_ref().map(Summary::read).transpose()?;
     let request = Request { logs: &logs, plan: &plan, summary: summary.as_ref(), probability, target };
-    let found = evaluate(&request).map_err(|error| match error {
+    let bar = waiting("reading", &logs);
+    let found = evaluate(&request);
+    bar.finish_and_clear();
+    let found = found.map_err(|error| match error {
         error @ Error::Logs(_) => Failure::Logs(error),
         error => error.into(),
     })?;
@@ -137,18 +148,24 @@ fn text(found: &Evaluated) -> String {
     let logged = estimates.logged;
     let earned =
         logged.stderr.map_or_else(|| significant(logged.value), |stderr| with_error(logged.value, stderr));
+    let (largest, decisions) = (significant(estimates.largest_weight), estimates.decisions as u64);
+    let worth = if estimates.intervals {
+        let effective = many(rounded(estimates.effective), "decision");
+        format!(
+            "For {}, they are worth {effective} of its own; the largest weight is {largest}.",
+            found.policy
+        )
+    } else {
+        format!("The largest weight is {largest}.")
+    };
     let mut text = format!(
-        "{} would have earned, a decision:\n\n{}\nThe log earned {earned} in {}. For {}, they are worth {} of its own; the largest weight is {}.\n",
+        "{} would have earned, a decision:\n\n{}\nThe log earned {earned} in {}. {worth}\n",
         found.policy,
         table::text(["estimate", "value", "95 % interval", "by"], rows),
-        many(estimates.decisions as u64, "decision"),
-        found.policy,
-        many(rounded(estimates.effective), "decision"),
-        significant(estimates.largest_weight),
+        many(decisions, "decision"),
     );
     if found.dr.is_none() {
-        let few =
-            format!("{} are too few for a model of rewards", many(estimates.decisions as u64, "decision"));
+        let few = format!("{} are too few for a model of rewards", many(decisions, "decision"));
         let large = format!(
             "a model of rewards has at most {MOST_FEATURES} features, but this one has {}; name a smaller one by --model",
             found.dimension
@@ -165,6 +182,10 @@ fn text(found: &Evaluated) -> String {
         if count > 0 {
             let _ = writeln!(text, "Left out {}, {what}.", many(count, "event"));
         }
+    }
+    if let Some(first) = &found.first_malformed {
+        let which = if found.malformed == 1 { "" } else { "the first: " };
+        text += &wrapped(&format!("Left out {} ({which}{first}).", many(found.malformed, "malformed event")));
     }
     if !found.trusted {
         text += "\nNot to be relied on:\n";

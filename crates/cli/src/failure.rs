@@ -46,7 +46,7 @@ fn flags(error: &Error) -> &'static str {
 }
 
 /// Settings that the libraries' own sentences name, and that are options here wherever they can be wrong.
-const SETTINGS: [&str; 17] = [
+const SETTINGS: [&str; 20] = [
     "actions",
     "age",
     "budgets",
@@ -58,12 +58,15 @@ const SETTINGS: [&str; 17] = [
     "exploration_scale",
     "half_life",
     "horizon",
+    "joining",
     "level",
     "margin",
     "noise",
     "norm_bound",
+    "open",
     "runs",
     "season",
+    "smallest_subset",
 ];
 
 /// The sentence of an error: `norm_bound` is `--norm-bound` here.

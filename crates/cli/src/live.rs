@@ -14,9 +14,10 @@ use clap::Args;
 use serde_json::{Value, json};
 use truenorth_service::{Options, serve};
 
+use crate::demo::check_own;
 use crate::failure::Failure;
 use crate::output::{make_folder, write_whole};
-use crate::serve::stopped;
+use crate::serve::{not_served, stopped};
 use crate::shop;
 
 #[derive(Debug, Args)]
@@ -40,9 +41,18 @@ const BANDITS: [&str; 2] = ["with-logs", "without-logs"];
 const MODEL: &str = "id + price + customer:id";
 
 pub(crate) fn run(arguments: &Arguments, folder: &Path, output: &mut impl Write) -> Result<(), Failure> {
+    if !arguments.listen.ip().is_loopback() {
+        let sentence = format!(
+            "`--listen` {}: the demo listens on this machine only, as at 127.0.0.1:8700",
+            arguments.listen
+        );
+        return Err(Failure::Call(sentence));
+    }
     make_folder(folder)?;
     let [file, summary] = ["logs.csv", "logs.tn"].map(|name| folder.join(name).display().to_string());
-    write_whole(Path::new(&file), shop::logs().as_bytes())?;
+    let logs = shop::logs();
+    check_own(folder, &[("logs.csv", logs.clone())], &["logs.tn"])?;
+    write_whole(Path::new(&file), logs.as_bytes())?;
     crate::printed(
         &["summarize", &file, "--action", "item,price", "--reward", "bought", "-o", &summary],
         "",
@@ -61,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path, output: &mut impl Write)
     let runtime = tokio::runtime::Runtime::new().map_err(|error| failed(&error))?;
     let stop = Arc::new(AtomicBool::new(false));
     let told = runtime.block_on(async {
-        let listening = serve(options).await.map_err(|error| failed(&error))?;
+        let listening = serve(options).await.map_err(not_served)?;
         let address = listening.address;
         write!(output, "{}", words(address, folder))
             .and_then(|()| output.flush())

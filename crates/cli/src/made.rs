@@ -5,6 +5,8 @@ use truenorth_report::numbers::many;
 
 /// More features than this are spoken of.
 const MANY: usize = 500;
+/// Of fewer rows nobody wonders that they say little.
+const FEW: u64 = 1000;
 
 /// The model, ready to be copied, and what became of which fields; `features` are the names of all features.
 pub(crate) fn told(recipe: &Recipe, features: &[String]) -> Vec<String> {
@@ -21,6 +23,12 @@ pub(crate) fn told(recipe: &Recipe, features: &[String]) -> Vec<String> {
     if recipe.action.is_none() {
         lines.push(
             "no column is said to belong to the action, so nothing is crossed with it: `--action COLUMNS`, its id first"
+                .to_owned(),
+        );
+    }
+    if recipe.id.is_none() && !recipe.idle_terms().is_empty() {
+        lines.push(
+            "no column of the action is its id, so nothing is crossed with it: `--action ID,..`, by its name"
                 .to_owned(),
         );
     }
@@ -47,6 +55,19 @@ fn largest(recipe: &Recipe, features: &[String]) -> Option<String> {
     Some(format!("{all} of {parts}: {}{more}; fewer terms make fewer", shown.join(", ")))
 }
 
+/// Warns of more features than rewards that tell anything, where these are 0 and 1.
+pub(crate) fn doubt_size(recipe: &Recipe, features: usize, clicks: Option<[u64; 2]>) {
+    let Some([ones, zeros]) = clicks.filter(|[ones, zeros]| ones + zeros >= FEW) else { return };
+    let (rarer, reward) = if ones <= zeros { (ones, 1) } else { (zeros, 0) };
+    if let Some(first) = recipe.model.terms.first().filter(|_| rarer < features as u64) {
+        eprintln!(
+            "truenorth: {} of {reward} say little of {}: name fewer terms, to begin with --model '{first}'",
+            many(rarer, "reward"),
+            many(features as u64, "feature")
+        );
+    }
+}
+
 /// Warns of fields that hardly belong into a model: those that sound like outcomes, those that are `like` the reward, and `constant` ones.
 pub(crate) fn doubt(recipe: &Recipe, like: Vec<&str>, constant: Vec<&str>) {
     let named = recipe.model.outcomes();
@@ -66,8 +87,8 @@ pub(crate) fn doubt(recipe: &Recipe, like: Vec<&str>, constant: Vec<&str>) {
         ),
         (
             &constant,
-            "is the same in every row and can be left out",
-            "are the same in every row and can be left out",
+            "is the same in every row and can be left out, unless it will vary",
+            "are the same in every row and can be left out, unless they will vary",
         ),
     ] {
         if !fields.is_empty() {

@@ -109,8 +109,9 @@ enum Command {
     Audit(audit::Arguments),
     /// Decide live: a bandit on standard input and output, a JSON line in, a JSON line out
     ///
-    /// An event without `action` is decided: `{"decision_id":"..","action":"news","probability":1,"mean":..}`.
-    /// `{"decision_id":"..","reward":1}` is learned, once. An event with `action` and `reward` that this bandit did not
+    /// An event such as `{"context":{"customer":"family"},"actions":[{"id":"game","price":14},{"id":"novel","price":11}]}`
+    /// is decided, and answered by `{"decision_id":"..","action":"game","probability":1,"mean":..}`. Its reward,
+    /// `{"decision_id":"..","reward":1}`, is learned, once. An event with `action` and `reward` that this bandit did not
     /// decide is learned as a row of others. A line that is wrong is answered by `{"error":{"code":..,"message":..}}`.
     ///
     /// `mean`, `lcb` and `ucb` compare the actions of an event: estimates without what all rewards have in common, so that they may
@@ -145,7 +146,7 @@ enum Command {
     /// Replay, inverse propensity scores, the same self-normalised, and doubly robust, each with a 95 % interval and a warning
     /// where it cannot be relied on; beside them the model of rewards alone.
     #[command(
-        after_help = "Examples:\n  truenorth evaluate demo/events.jsonl --policy uniform\n  truenorth evaluate demo/events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndemo/ is the folder that `truenorth demo` makes. docs/evaluate.md says what the numbers mean, docs/models.md how formulas are written."
+        after_help = "Examples:\n  truenorth evaluate demo/events.jsonl --policy uniform\n  truenorth evaluate demo/events.jsonl --policy truenorth\n  truenorth evaluate events.jsonl --policy offline-only --summary logs.tn\n  truenorth evaluate events.jsonl --policy field:new_probability --json\n  truenorth evaluate clicks.csv --policy uniform --action item --reward click --probability p\n\ndemo/ is the folder that `truenorth demo` makes; its events.jsonl is last summer's log as events. docs/evaluate.md says what the numbers mean, docs/models.md how formulas are written."
     )]
     Evaluate(evaluate::Arguments),
     /// Watch live events: has the world moved on since they began, and which feature?
@@ -187,7 +188,7 @@ enum Command {
     /// Writes <name>.svg, <name>.png and results.json. Ctrl-C keeps the runs that are finished; the same
     /// command goes on from them.
     #[command(
-        after_help = "Example:\n  truenorth simulate experiments/seasonal-drift.toml --out seasonal\n\nThe file is described in docs/experiments.md."
+        after_help = "Example, in the clone:\n  truenorth simulate experiments/seasonal-drift.toml --out seasonal\n\nThe file is described in docs/experiments.md."
     )]
     Simulate {
         /// The file that describes the experiment
@@ -203,7 +204,7 @@ enum Command {
     ///
     /// The paper is "Direction-Aware Offline-to-Online Learning in Linear Contextual Bandits".
     #[command(
-        after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds summary demo/logs.tn --certificate demo/audit.certificate.toml\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 90,90,0 --budgets 0.1,0.1,0.5\n\ndemo/ is the folder that `truenorth demo` makes. docs/experiments.md says what the columns mean."
+        after_help = "Examples:\n  truenorth bounds study main\n  truenorth bounds summary demo/logs.tn --certificate demo/audit.certificate.toml\n  truenorth bounds problem crates/cli/tests/golden/ellipsoidal-fixed-diagonal\n  truenorth bounds lower --horizon 10000 --smallest-subset 2 --counts 90,90,0 --budgets 0.1,0.1,0.5\n\ndemo/ is the folder that `truenorth demo` makes. crates/ is a folder of the clone. docs/experiments.md says what the columns mean."
     )]
     Bounds(bounds::Arguments),
     /// Play one recorded problem and print one JSON line a round
@@ -211,7 +212,9 @@ enum Command {
     /// The folder holds problem.json (the policy's switches), offline.csv (the logs: features, then a
     /// column `reward`) and rounds.jsonl (one round a line: `actions`, a list of feature vectors, and
     /// `rewards`, what each action would have paid; null for a reward that never came).
-    #[command(after_help = "Example:\n  truenorth replay --problem crates/cli/tests/golden/suplinucb")]
+    #[command(
+        after_help = "Example, in the clone:\n  truenorth replay --problem crates/cli/tests/golden/suplinucb"
+    )]
     Replay {
         /// Folder of the problem
         #[arg(long, value_name = "DIR")]

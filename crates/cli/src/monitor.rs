@@ -9,6 +9,7 @@ use truenorth_logs::{Origin, Summary, expand};
 use truenorth_report::numbers::{count, many, significant, with_error};
 use truenorth_report::{AxisScale, Curves, CurvesPanel, Series, png};
 
+use crate::experiment::waiting;
 use crate::failure::Failure;
 use crate::output::{check_apart, check_file, json, write_and_tell};
 use crate::summarize::{FormatChoice, format};
@@ -73,7 +74,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     };
     let request =
         Request { events: &events, format: arguments.format.0, summary: &summary, level: arguments.level };
-    let watched = monitor(&request)?;
+    let bar = waiting("reading", &events);
+    let watched = monitor(&request);
+    bar.finish_and_clear();
+    let watched = watched?;
     if watched.rounds == 0 && watched.without_reward > 0 && arguments.summary.is_none() {
         let (file, rows) = (events[0].display(), many(watched.without_reward, "event"));
         return Err(Failure::Call(format!(
@@ -89,19 +93,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 fn text(watched: &Watched) -> String {
     let mut text = format!("{}\n", verdict(watched));
     let mut order: Vec<&Feature> = watched.features.iter().collect();
+    // Those that moved come first, and those on which nothing is bet yet last.
     order.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
+    order.sort_by_key(|feature| (feature.moved.evidence.alarm.is_none(), feature.moved.since.is_none()));
     let moved = order.iter().filter(|feature| feature.moved.evidence.alarm.is_some()).count();
     let more = order.len().saturating_sub(moved.max(SHOWN));
     order.truncate(moved.max(SHOWN));
     let rows = order.iter().map(|feature| {
         let moved = &feature.moved;
+        // Without an alarm, they are those of some chance.
+        let since = moved.since.filter(|_| moved.evidence.alarm.is_some());
         vec![
             feature.name.clone(),
             significant(moved.evidence.evidence),
             significant(moved.evidence.needed),
             moved.evidence.alarm.map_or_else(|| "-".to_owned(), count),
-            moved.since.map_or_else(|| "-".to_owned(), count),
-            moved.since.map_or_else(|| "-".to_owned(), |_| with_error(moved.shift, moved.stderr)),
+            since.map_or_else(|| "-".to_owned(), count),
+            since.map_or_else(|| "-".to_owned(), |_| with_error(moved.shift, moved.stderr)),
         ]
     });
     if watched.watching {
@@ -110,7 +118,8 @@ fn text(watched: &Watched) -> String {
         if more > 0 {
             let _ = writeln!(text, "... and {more} more; --json has all");
         }
-        text += "\nevidence: what bets against \"nothing has moved\" made of 1; alarm, since: rounds; shift: of the coefficient\n";
+        text += "\nevidence: what bets against \"nothing has moved\" made of 1; alarm, since: rounds; shift: of the coefficient, from since \
+                 to alarm\n";
     }
     for (number, what) in
         [(watched.without_reward, "without an action or a reward"), (watched.left_out, "for want of a value")]
@@ -128,6 +137,13 @@ fn strength(feature: &Feature) -> f64 {
 
 fn verdict(watched: &Watched) -> String {
     let rounds = many(watched.rounds, "round");
+    let features = watched.features.len() as u64;
+    if !watched.watching && watched.rounds < 2 * features {
+        return format!(
+            "{rounds} are too few to watch anything yet: they tell little of {}.",
+            many(features, "feature")
+        );
+    }
     if !watched.watching {
         return format!("{rounds}: too few rewards that differ to watch anything yet.");
     }
@@ -141,11 +157,12 @@ fn verdict(watched: &Watched) -> String {
     };
     let time = watched.time.as_ref().map(|time| format!(", {time}")).unwrap_or_default();
     let moved = watched.features.iter().filter(|feature| feature.moved.evidence.alarm.is_some());
-    let names: Vec<&str> = moved.map(|feature| feature.name.as_str()).collect();
-    let which = match &names[..] {
-        [] => "no feature alone explains it yet".to_owned(),
-        [name] => format!("it is `{name}`"),
-        names => format!("in {} features", names.len()),
+    // What is named later may follow from what was named first.
+    let first = moved.clone().min_by_key(|feature| feature.moved.evidence.alarm);
+    let which = match (first, moved.count()) {
+        (None, _) => "no feature alone explains it so far".to_owned(),
+        (Some(feature), 1) => format!("it is `{}`", feature.name),
+        (Some(feature), names) => format!("in {names} features, first in `{}`", feature.name),
     };
     format!(
         "The live world has moved on: alarm in round {} of {}{time}; {which}.",
@@ -157,14 +174,19 @@ fn verdict(watched: &Watched) -> String {
 fn draw(watched: &Watched, path: &Path) -> Result<(), Failure> {
     let x: Vec<f64> = watched.curve.iter().map(|(round, _)| *round as f64).collect();
     // Where there is so much of it, nobody needs to know how much.
-    let evidence: Vec<f64> = watched.curve.iter().map(|(_, evidence)| evidence.clamp(1e-3, 1e6)).collect();
+    let most = 1e6;
+    let evidence: Vec<f64> = watched.curve.iter().map(|(_, evidence)| evidence.clamp(1e-3, most)).collect();
+    let y_label = if evidence.contains(&most) { "evidence, shown up to 1,000,000" } else { "evidence" };
     let needed = vec![watched.evidence.needed; x.len()];
-    let series = vec![Series::new("evidence", x.clone(), evidence), Series::new("needed", x, needed)];
+    let series = vec![
+        Series::new("evidence", x.clone(), evidence),
+        Series::new(format!("needed: {}", significant(watched.evidence.needed)), x, needed),
+    ];
     let panel = CurvesPanel { y_scale: AxisScale::Log, series, ..CurvesPanel::default() };
     let curves = Curves {
         title: "Evidence that the live world has moved on".to_owned(),
         x_label: "round".to_owned(),
-        y_label: "evidence".to_owned(),
+        y_label: y_label.to_owned(),
         panels: vec![panel],
         ..Curves::default()
     };

@@ -6,13 +6,17 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use truenorth_report::numbers::many;
-use truenorth_service::{Options, StoreError, serve};
+use truenorth_service::{NotServed, Options, serve};
 
 use crate::failure::Failure;
 
 /// An address with its port; the machine may have a name.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
-    let wrong = || "an address has a port, as in 127.0.0.1:8700 or localhost:8700".to_owned();
+    let wrong = || match text.rsplit_once(':') {
+        Some((_, port)) if port.parse::<u16>().is_err() => format!("{port:?} is no port; 0 to 65535 are"),
+        Some((machine, _)) if text.matches(':').count() == 1 => format!("no machine is known as {machine:?}"),
+        _ => "an address has a port, as in 127.0.0.1:8700 or localhost:8700".to_owned(),
+    };
     text.to_socket_addrs().map_err(|_| wrong())?.next().ok_or_else(wrong)
 }
 
@@ -34,10 +38,11 @@ pub(crate) struct Arguments {
     /// without logs. May be given several times
     #[arg(long, value_name = "NAME=SUMMARY", value_parser = bandit)]
     bandit: Vec<(String, String)>,
-    /// Allow listening beyond this machine without a token: whoever reaches it may do everything
+    /// Open to everybody: listen beyond this machine without a token, so that whoever reaches it may do everything. A switch, not
+    /// the number that `decide --open` takes
     #[arg(long)]
     open: bool,
-    /// Forget decisions and rewards after so many days; what was learned from them stays
+    /// Forget decisions and rewards after so many days, above 0; what was learned from them stays
     #[arg(long, value_name = "DAYS")]
     keep_days: Option<f64>,
     /// Be one of several replicas, whose journal is a stream of NATS JetStream: nats://HOST:PORT[,HOST:PORT..]
@@ -97,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut impl Write) -> Result<(), 
     let failed = |error: &dyn std::fmt::Display| Failure::Service(error.to_string());
     let runtime = tokio::runtime::Runtime::new().map_err(|error| failed(&error))?;
     runtime.block_on(async {
-        let listening = serve(options).await.map_err(|error: StoreError| failed(&error))?;
+        let listening = serve(options).await.map_err(not_served)?;
         writeln!(output, "truenorth serves {} at http://{}", data.display(), listening.address)
             .and_then(|()| output.flush())
             .map_err(Failure::Output)?;
@@ -119,8 +124,20 @@ pub(crate) async fn stopped() {
     let _ = interrupt.await;
 }
 
+pub(crate) fn not_served(error: NotServed) -> Failure {
+    match error {
+        NotServed::Told(sentence) => Failure::Call(sentence),
+        NotServed::Failed(error) => Failure::Service(error.to_string()),
+    }
+}
+
 /// Folds the journal of a folder anew.
 pub(crate) fn verify(folder: &std::path::Path) -> Result<String, Failure> {
+    if !folder.is_dir() {
+        let reason =
+            if folder.exists() { "this is a file; a folder is needed" } else { "there is no such folder" };
+        return Err(Failure::in_file(folder, reason));
+    }
     let found = truenorth_service::verify(folder).map_err(|error| Failure::Service(error.to_string()))?;
     if found.problems.is_empty() {
         return Ok(format!(

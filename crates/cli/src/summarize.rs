@@ -8,9 +8,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use truenorth_app::Error;
 use truenorth_app::summarize::{Asked, Summed, summarize};
+use truenorth_audit::quoted;
 use truenorth_features::Recipe;
 use truenorth_logs::{BUCKETS, Format, Missing, Names, Origin, Plan, Rejected, Summary, Tolerance, expand};
-use truenorth_report::numbers::many;
+use truenorth_report::numbers::{brief, many, significant};
 
 use crate::failure::Failure;
 use crate::made;
@@ -121,7 +122,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     check_file(&arguments.output)?;
     if logs.is_empty() && (plan.selection.is_some() || plan.model.is_some()) {
-        return Err(Failure::Call("only summaries are named, whose columns are settled".to_owned()));
+        let given = columns(arguments).join(", ");
+        return Err(Failure::Call(format!(
+            "only summaries are named, whose columns are settled: leave out {given}"
+        )));
     }
     let is_made = !logs.is_empty()
         && summaries.is_empty()
@@ -137,6 +141,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     warn(whole.recipe());
     if is_made {
         made::doubt(whole.recipe(), whole.fields_like_the_reward(), whole.constant_fields());
+        made::doubt_size(whole.recipe(), whole.features().len(), whole.clicks());
+    }
+    if whole.rows() > 1 && whole.is_constant() {
+        eprintln!(
+            "truenorth: all {} have the reward {}: they cannot tell one action from another",
+            many(whole.rows(), "row"),
+            brief(whole.mean_reward())
+        );
     }
     for file in twice {
         eprintln!("truenorth: {file} is counted twice");
@@ -208,15 +220,45 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// Says which terms cannot change a choice; of many, the first.
+/// The options that say something of columns, as they are typed.
+fn columns(arguments: &Arguments) -> Vec<&'static str> {
+    let Arguments { model, reward, chosen, action, features, one_hot, hash, .. } = arguments;
+    let given = [
+        ("`--model`", model.is_some()),
+        ("`--reward`", reward.is_some()),
+        ("`--action`", !action.is_empty()),
+        ("`--chosen`", chosen.is_some()),
+        ("`--features`", !features.is_empty()),
+        ("`--one-hot`", !one_hot.is_empty()),
+        ("`--hash`", !hash.is_empty()),
+    ];
+    given.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
+}
+
+/// The size of a file.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1000 => many(bytes, "byte"),
+        1000..1_000_000 => format!("{} kB", significant(bytes as f64 / 1e3)),
+        _ => format!("{} MB", significant(bytes as f64 / 1e6)),
+    }
+}
+
+/// Says which terms cannot change a choice.
 pub(crate) fn warn(recipe: &Recipe) {
+    warn_of(&recipe.warnings());
+}
+
+/// Says warnings; of many, the first.
+pub(crate) fn warn_of(warnings: &[String]) {
     const SHOWN: usize = 3;
-    let warnings = recipe.warnings();
     for warning in warnings.iter().take(SHOWN) {
         eprintln!("truenorth: {warning}");
     }
     if warnings.len() > SHOWN {
-        eprintln!("truenorth: so are {}", many((warnings.len() - SHOWN) as u64, "other term"));
+        let others = warnings.len() - SHOWN;
+        let verb = if others == 1 { "is" } else { "are" };
+        eprintln!("truenorth: so {verb} {}", many(others as u64, "other term"));
     }
 }
 
@@ -245,7 +287,7 @@ fn text(summary: &Summary, path: &Path, bytes: u64, is_made: bool) -> String {
         many(summary.rows(), "row"),
         many(summary.files().len() as u64, "file"),
         many(summary.dimension() as u64, "feature"),
-        crate::table::number(summary.mean_reward()),
+        significant(summary.mean_reward()),
     );
     for Rejected { reason, rows, first } in summary.rejected() {
         let which = if *rows == 1 { "" } else { "the first: " };
@@ -257,8 +299,9 @@ fn text(summary: &Summary, path: &Path, bytes: u64, is_made: bool) -> String {
             text.push('\n');
         }
     }
-    let (path, size) = (path.display(), bytes.div_ceil(1000));
+    let (path, size) = (path.display().to_string(), size(bytes));
+    let named = quoted(&path);
     text + &format!(
-        "wrote {path} ({size} kB)\nnext: truenorth audit {path} --pilot LIVE_ROWS\n      truenorth decide {path} --state bandit.tn\n"
+        "wrote {path} ({size})\nnext: truenorth audit {named} --pilot LIVE_ROWS\n      truenorth decide {named} --state bandit.tn\n"
     )
 }

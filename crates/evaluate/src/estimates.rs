@@ -54,6 +54,11 @@ impl Estimate {
         let width = stderr * (z + (cube + z) / (4.0 * freedom) + second / (freedom * freedom));
         Self { value, stderr: Some(stderr), lower: Some(value - width), upper: Some(value + width) }
     }
+
+    /// Without an interval.
+    fn bare(self) -> Self {
+        Self { stderr: None, lower: None, upper: None, ..self }
+    }
 }
 
 /// Mean of numbers, each of which stands for so many.
@@ -104,6 +109,9 @@ pub struct Estimates {
     pub largest_weight: f64,
     /// Why the numbers cannot be relied on, if so.
     pub warnings: Vec<String>,
+    /// Whether an interval can be told: rewards differ, and the weights are 1 on average.
+    #[serde(skip)]
+    pub intervals: bool,
 }
 
 impl Estimates {
@@ -129,8 +137,20 @@ impl Estimates {
             mean_weight: of(Decision::ratio),
             largest_weight: decisions.iter().map(Decision::ratio).fold(0.0, f64::max),
             warnings: Vec::new(),
+            intervals: true,
         };
         found.warnings = warning::of(&found, decisions);
+        let constant = warning::is_constant(decisions);
+        found.intervals = !constant && !warning::is_off(found.mean_weight);
+        found.logged = if constant { found.logged.bare() } else { found.logged };
+        found.replay = found.replay.map(|replay| found.told(replay));
+        (found.ips, found.snips) = (found.told(found.ips), found.told(found.snips));
         found
+    }
+
+    /// An estimate from these decisions, without its interval where none can be told.
+    #[must_use]
+    pub fn told(&self, estimate: Estimate) -> Estimate {
+        if self.intervals { estimate } else { estimate.bare() }
     }
 }

@@ -160,6 +160,11 @@ impl Encoder {
         self.unknown_features
     }
 
+    /// Their names, the first twenty.
+    pub fn unseen(&self) -> &[String] {
+        &self.vocabulary.unseen
+    }
+
     /// Fields that came and that the recipe does not know, with how often they came; the first hundred.
     pub fn unknown_fields(&self) -> &[(String, u64)] {
         &self.unknown

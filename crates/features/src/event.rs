@@ -45,8 +45,16 @@ pub struct Event {
     fields: Vec<(Range<usize>, Raw)>,
     /// How many fields belong to the context.
     shared: usize,
-    /// Ids, and where the fields of each action begin.
-    actions: Vec<(Range<usize>, usize)>,
+    actions: Vec<Action>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Action {
+    id: Range<usize>,
+    /// Whether the id was given, or is its number.
+    has_id: bool,
+    /// Where its fields begin.
+    start: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +116,7 @@ impl Event {
     /// already: so they are kept, and found by an encoder, once.
     fn name(&mut self, parts: &[&str]) -> Range<usize> {
         if let ([name], [.., before, action]) = (parts, &self.actions[..])
-            && let Some((known, _)) = self.fields.get(before.1 + self.fields.len() - action.1)
+            && let Some((known, _)) = self.fields.get(before.start + self.fields.len() - action.start)
             && self.text[known.clone()] == **name
         {
             return known.clone();
@@ -125,7 +133,15 @@ impl Event {
         }
         let start = self.text.len();
         self.text.push_str(&level(id));
-        self.actions.push((start..self.text.len(), self.fields.len()));
+        let id = start..self.text.len();
+        self.actions.push(Action { id, has_id: true, start: self.fields.len() });
+        Ok(())
+    }
+
+    /// Adds an action that may be given an id yet; else it is called by its number.
+    pub fn push_numbered(&mut self) -> Result<()> {
+        self.push_action(&(self.len() + 1).to_string())?;
+        self.actions.iter_mut().last().into_iter().for_each(|last| last.has_id = false);
         Ok(())
     }
 
@@ -134,7 +150,7 @@ impl Event {
         let start = self.text.len();
         self.text.push_str(&level(id));
         if let Some(last) = self.actions.last_mut() {
-            last.0 = start..self.text.len();
+            (last.id, last.has_id) = (start..self.text.len(), true);
         }
     }
 
@@ -154,7 +170,12 @@ impl Event {
     ///
     /// If there is no such action.
     pub fn id(&self, action: usize) -> &str {
-        &self.text[self.actions[action].0.clone()]
+        &self.text[self.actions[action].id.clone()]
+    }
+
+    /// Whether an action was given its id.
+    pub(crate) fn has_id(&self, action: usize) -> bool {
+        self.actions[action].has_id
     }
 
     /// Fields of the context.
@@ -173,8 +194,8 @@ impl Event {
 
     /// The same by the places of their names; equal places are equal names.
     pub(crate) fn fields_of(&self, action: usize) -> &[(Range<usize>, Raw)] {
-        let end = self.actions.get(action + 1).map_or(self.fields.len(), |next| next.1);
-        &self.fields[self.actions[action].1..end]
+        let end = self.actions.get(action + 1).map_or(self.fields.len(), |next| next.start);
+        &self.fields[self.actions[action].start..end]
     }
 
     #[inline]

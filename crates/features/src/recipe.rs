@@ -119,20 +119,34 @@ impl Recipe {
         self.model.terms.iter().filter(|term| !term.parts().into_iter().any(belongs)).collect()
     }
 
-    /// A sentence about each term that cannot change a choice.
+    fn is_number_id(&self, name: &str) -> bool {
+        self.id.as_deref() == Some(name) && self.kinds.get(name) == Some(&Kind::Number)
+    }
+
+    /// A sentence about an id that is taken as a number, and about each term that cannot change a choice.
     pub fn warnings(&self) -> Vec<String> {
         let action = self.action.iter().flatten();
         let category = action.clone().find(|name| self.kinds.get(*name) == Some(&Kind::Category));
-        let with = self.id.as_ref().or(category).or(action.clone().next()).map_or(ID, String::as_str);
+        let other = action.clone().find(|name| self.kinds.get(*name) != Some(&Kind::Number));
+        let with = self.id.as_ref().or(category).or(other).map_or(ID, String::as_str);
         let warning = |term: &Term| {
-            let crossed = term.times(&Term(vec![Factor::field(with)]));
+            let reading = if self.is_number_id(with) { Reading::Category } else { Reading::Natural };
+            let crossed = term.times(&Term(vec![Factor::Field(Named::Name(with.to_owned()), reading)]));
             format!(
                 "{} is the same for every action of a round and cannot change a choice; cross it with the action: {}",
                 quoted(term),
                 quoted(crossed)
             )
         };
-        self.idle_terms().into_iter().map(warning).collect()
+        let is_number = |part: &&Factor| match part {
+            Factor::Field(Named::Name(name), Reading::Natural) => self.is_number_id(name),
+            _ => false,
+        };
+        let id = self.model.parts().find(is_number).map(|id| {
+            let written = quoted(format_args!("C({id})"));
+            format!("{} is the action's id but is taken as a number; write {written}", quoted(id))
+        });
+        id.into_iter().chain(self.idle_terms().into_iter().map(warning)).collect()
     }
 
     /// The fields that are taken as categories, in the order of the model.

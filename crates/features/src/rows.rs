@@ -109,7 +109,15 @@ impl Encoder {
         }
         // The id stands for the field that is the id, unless the action has that as well; and the other way round.
         let id = Value::Text(event.id(action));
-        for slot in self.id_slots().into_iter().flatten() {
+        let slots = self.id_slots();
+        if let [_, Some(own)] = slots
+            && !event.has_id(action)
+            && !self.has_own(own)
+        {
+            let (number, name) = (action + 1, self.recipe().id.as_deref().unwrap_or_default());
+            return Err(Error::event(format!("action {number} has neither `id` nor `{name}`")));
+        }
+        for slot in slots.into_iter().flatten() {
             if !self.has_own(slot) {
                 self.put(slot, id)?;
             }
@@ -129,5 +137,30 @@ fn in_action(error: Error, event: &Event, action: usize) -> Error {
             Error::Action { id: crate::error::shortened(event.id(action)), problem: Box::new(error) }
         }
         error => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::Recipe;
+    use crate::vocabulary::Joining;
+
+    #[test]
+    fn an_action_has_an_id_where_the_logs_have_a_field_for_it() {
+        let mut recipe = Recipe::without_data("item + price".parse().unwrap()).unwrap();
+        recipe.id = Some("item".to_owned());
+        let mut encoder = Encoder::new(recipe, Vec::new(), Joining::UpTo(10));
+        let (mut event, mut rows) = (Event::default(), Rows::default());
+        let mut said = |second: &str| {
+            let text = format!(r#"{{"actions":[{{"id":"game","price":1}},{second}]}}"#);
+            event.read_json(&text).unwrap();
+            encoder
+                .rows(&event, &mut rows)
+                .map_or_else(|error| error.to_string(), |()| rows.len().to_string())
+        };
+        assert_eq!(said(r#"{"id":"novel","price":2}"#), "2");
+        assert_eq!(said(r#"{"item":"novel","price":2}"#), "2");
+        assert_eq!(said(r#"{"name":"novel","price":2}"#), "action 2 has neither `id` nor `item`");
     }
 }

@@ -107,10 +107,10 @@ impl Survey {
         seen.declared = seen.declared.or(kind);
     }
 
-    /// Whether the first values of a field are whole numbers, as ids are.
-    pub fn is_whole(&self, name: &str) -> bool {
+    /// Whether the first values of a field are whole numbers and not always the same, as ids are.
+    pub fn may_be_ids(&self, name: &str) -> bool {
         let whole = |first: &First| matches!(first, First::Number(number) if number.fract() == 0.0);
-        self.field(name).is_some_and(|seen| !seen.first.is_empty() && seen.first.iter().all(whole))
+        self.field(name).is_some_and(|seen| seen.first.iter().all(whole) && seen.levels() > 1)
     }
 
     /// Whether types say what all fields hold.
@@ -383,8 +383,8 @@ impl Seen {
     /// Whether the field tells rows apart instead of saying something about them: a category with another level in
     /// nearly every row, whole numbers that count rows or seconds, or a name that says so.
     fn identifies_rows(&self, name: &str) -> bool {
-        const NAMES: [&str; 8] =
-            ["decision_id", "event_id", "eventid", "row_id", "timestamp", "time", "datetime", "uuid"];
+        const NAMES: [&str; 9] =
+            ["decision_id", "event_id", "eventid", "row_id", "timestamp", "time", "date", "datetime", "uuid"];
         const FEW: usize = 50;
         let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
         let many = self.first.len() >= FEW;
@@ -464,7 +464,7 @@ mod tests {
             survey.add("age", false, Value::Number(20.5 + (row % 7) as f64));
             survey.add("item", true, Value::Cell(["3", "14", "15"][row % 3]));
         }
-        assert!(survey.is_whole("item") && !survey.is_whole("age"));
+        assert!(survey.may_be_ids("item") && !survey.may_be_ids("age"));
         survey.id = Some("item".to_owned());
         assert_eq!(survey.model().0.to_string(), "C(item) + age:C(item)");
     }

@@ -38,6 +38,17 @@ impl<'a> Value<'a> {
         if let Self::Cell(text) = self { Self::of_cell(text.trim()) } else { self }
     }
 
+    /// The level that it is; none where nothing is there.
+    pub fn level(self) -> Option<String> {
+        Some(match self {
+            Self::Missing => return None,
+            Self::Number(number) => number_level(number),
+            Self::Truth(truth) => truth.to_string(),
+            Self::Text(text) | Self::Cell(text) => text.trim().to_owned(),
+        })
+        .filter(|level| !level.is_empty())
+    }
+
     fn of_cell(text: &'a str) -> Self {
         if is_missing(text) {
             Self::Missing

@@ -56,6 +56,9 @@ pub enum Joining {
     Never,
 }
 
+/// Names of features that may not join, as far as they are kept.
+const MOST_UNSEEN: usize = 20;
+
 /// Numbers features in the order in which they turn up.
 #[derive(Debug, Clone)]
 pub(crate) struct Vocabulary {
@@ -64,12 +67,14 @@ pub(crate) struct Vocabulary {
     joining: Joining,
     /// Features that have joined by name, without buckets.
     named: usize,
+    /// The first of those that may not join.
+    pub(crate) unseen: Vec<String>,
 }
 
 impl Vocabulary {
     pub(crate) fn new(features: Vec<Feature>, joining: Joining) -> Self {
         let positions = features.iter().map(|feature| feature.name.clone()).zip(0..).collect();
-        Self { features, positions, joining, named: 0 }
+        Self { features, positions, joining, named: 0, unseen: Vec::new() }
     }
 
     /// The feature of this name, which a term has made; none if it may not join.
@@ -78,7 +83,12 @@ impl Vocabulary {
             return Ok(Some(position));
         }
         match self.joining {
-            Joining::Never => return Ok(None),
+            Joining::Never => {
+                if self.unseen.len() < MOST_UNSEEN && !self.unseen.iter().any(|known| known == name) {
+                    self.unseen.push(name.to_owned());
+                }
+                return Ok(None);
+            }
             Joining::UpTo(most) if self.named >= most && !bucket => return Err(Error::TooManyFeatures(most)),
             Joining::Sharing(most) if self.features.len() >= most => {
                 let other = format!("{term}=other");

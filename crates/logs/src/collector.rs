@@ -55,6 +55,11 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
+    /// Events have none.
+    pub(crate) fn is_table(&self) -> bool {
+        !self.names.is_empty()
+    }
+
     pub(crate) fn new(
         names: Vec<String>,
         encoder: &Encoder,

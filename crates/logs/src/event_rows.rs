@@ -18,14 +18,16 @@ use crate::summary::Summary;
 /// What the reward of an event is called: no pattern of a model of events takes a column of this name.
 const REWARD: &str = "reward";
 
-/// Rows of a table behind each other with one value of this column are of one decision, as in an audit.
-const ROUND: &str = "round";
+/// Rows of a table behind each other with one value of this column are of one decision, unless the model takes it for a field.
+pub const ROUND: &str = "round";
 
 /// What events are read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use<'a> {
     /// To be decided, or to be looked at.
     Live,
+    /// To be watched decision by decision.
+    Watching,
     Learning,
     Evaluating {
         probability: Option<&'a str>,
@@ -48,6 +50,11 @@ impl EventRows {
         Self::opened(path, format, summary, Use::Live).map_err(|error| error.in_file(path))
     }
 
+    /// The same for a file that is watched for movements of the world: rows of one round of a table are one decision.
+    pub fn open_to_watch(path: &Path, format: Option<Format>, summary: &Summary) -> Result<Self> {
+        Self::opened(path, format, summary, Use::Watching).map_err(|error| error.in_file(path))
+    }
+
     /// The same for a file whose rewards are to be learned, so that a table must have them.
     pub fn open_to_learn(path: &Path, summary: &Summary) -> Result<Self> {
         Self::opened(path, None, summary, Use::Learning).map_err(|error| error.in_file(path))
@@ -66,7 +73,7 @@ impl EventRows {
     }
 
     fn opened(path: &Path, format: Option<Format>, summary: &Summary, purpose: Use<'_>) -> Result<Self> {
-        let learn = purpose != Use::Live;
+        let learn = !matches!(purpose, Use::Live | Use::Watching);
         let origin = summary.origin();
         let table = matches!(origin, Origin::Table { .. });
         let format = match format {
@@ -86,8 +93,11 @@ impl EventRows {
             }
             let (names, source) = source::open(path, format, None, &Wanted::default())?;
             let mut rows = Converted::new(names, summary, learn)?;
-            if purpose == Use::Live {
-                rows.round = rows.names.iter().position(|name| name == ROUND);
+            if purpose == Use::Watching {
+                let round = rows.names.iter().position(|name| name == ROUND);
+                let is_field =
+                    |round| rows.id == Some(round) || rows.columns.iter().any(|&(field, _)| field == round);
+                rows.round = round.filter(|round| !is_field(*round));
             }
             if let Use::Evaluating { probability } = purpose {
                 let column = probability.ok_or(Problem::NoProbability)?;
@@ -201,7 +211,7 @@ impl Converted {
         event.clear();
         for pass in [false, true] {
             if pass {
-                let id = self.id.map(|column| text(cell(column))).filter(|id| !id.is_empty());
+                let id = self.id.and_then(|column| cell(column).level());
                 event.push_action(id.as_deref().unwrap_or("1"))?;
             }
             for &(column, action) in &self.columns {
@@ -210,7 +220,7 @@ impl Converted {
                 }
             }
         }
-        event.decision_id = self.round.map(|column| text(cell(column))).filter(|id| !id.is_empty());
+        event.decision_id = self.round.and_then(|column| cell(column).level());
         let taken = self.chosen.map_or(Ok(true), |column| is_chosen(&self.names[column], cell(column)))?;
         if let Some(column) = self.reward.filter(|_| taken) {
             match number(&self.names[column], cell(column)) {
@@ -229,15 +239,6 @@ impl Converted {
             event.probability = Some(share);
         }
         Ok(event)
-    }
-}
-
-fn text(value: Value<'_>) -> String {
-    match value {
-        Value::Missing => String::new(),
-        Value::Number(number) => truenorth_features::number_level(number),
-        Value::Truth(truth) => truth.to_string(),
-        Value::Text(text) | Value::Cell(text) => text.trim().to_owned(),
     }
 }
 

@@ -23,11 +23,15 @@ struct Column {
 }
 
 impl Column {
-    /// 0 where rounding is all there is.
     fn variance(&self) -> f64 {
-        let variance = self.square - self.mean * self.mean;
-        if variance > 1e-12 * self.square { variance } else { 0.0 }
+        variance(self.mean, self.square)
     }
+}
+
+/// 0 where rounding is all there is.
+fn variance(mean: f64, square: f64) -> f64 {
+    let variance = square - mean * mean;
+    if variance > 1e-12 * square { variance } else { 0.0 }
 }
 
 impl Summary {
@@ -41,10 +45,10 @@ impl Summary {
     /// Numbers that nearly tell the reward.
     pub fn fields_like_the_reward(&self) -> Vec<&str> {
         let [mean, square] = [ONE, REWARD].map(|other| self.mean_product(REWARD, other));
-        let spread = square - mean * mean;
+        let spread = variance(mean, square);
         self.fields_that(|column| {
             let (variance, covariance) = (column.variance(), column.product - column.mean * mean);
-            variance > 0.0 && covariance.powi(2) > NEARLY * variance * spread
+            variance > 0.0 && spread > 0.0 && covariance.powi(2) > NEARLY * variance * spread
         })
     }
 

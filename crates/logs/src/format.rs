@@ -10,7 +10,7 @@ use crate::events;
 use crate::source::lines::Lines;
 use crate::summary::Summary;
 
-/// How rows are written in a file. Text may be compressed by gzip, which the ending `.gz` tells.
+/// How rows are written in a file. Text may be compressed by gzip, whatever the file is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Format {
@@ -34,7 +34,7 @@ pub enum Format {
 
 /// Every format: what it is called where it is asked for, and in a sentence; the endings of its files.
 const FORMATS: [(Format, &str, &str, &[&str]); 8] = [
-    (Format::Csv, "csv", "CSV", &[".csv"]),
+    (Format::Csv, "csv", "CSV", &[".csv", ".tsv"]),
     (Format::Parquet, "parquet", "Parquet", &[".parquet"]),
     (Format::JsonLines, "jsonl", "JSON Lines", &[".jsonl", ".ndjson"]),
     (Format::Arrow, "arrow", "Arrow", &[".arrow", ".arrows", ".feather", ".ipc"]),
@@ -134,6 +134,7 @@ mod tests {
         let format = |name: &str| Format::of(Path::new(name));
         assert_eq!(format("a/b.csv"), Some(Format::Csv));
         assert_eq!(format("2024.01.CSV.GZ"), Some(Format::Csv));
+        assert_eq!(format("b.tsv"), Some(Format::Csv));
         assert_eq!(format("b.ndjson.gz"), Some(Format::JsonLines));
         assert_eq!(format("b.parquet"), Some(Format::Parquet));
         assert_eq!(format("b.feather"), Some(Format::Arrow));

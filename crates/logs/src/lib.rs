@@ -43,7 +43,7 @@ mod tolerance;
 
 pub use batch::{Batch, Batches};
 pub use error::{Error, Place, Problem, Result};
-pub use event_rows::EventRows;
+pub use event_rows::{EventRows, ROUND};
 pub use events::Items;
 pub use expand::expand;
 pub use format::Format;

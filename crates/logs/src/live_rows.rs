@@ -21,17 +21,21 @@ pub struct Rows {
     pub rewards: Vec<f64>,
     /// A round for each row, if asked for.
     pub rounds: Option<Vec<usize>>,
+    /// Whether they are rows of a table, which may have a column of rounds, and not events.
+    pub is_table: bool,
     /// How often a feature turned up that the summary does not know.
     pub unknown: u64,
+    /// Names of such features, the first twenty.
+    pub unseen: Vec<String>,
     /// Rows that were left out.
     pub rejected: u64,
 }
 
 impl Summary {
     /// Reads rows of a file with this summary's features, scaled as its statistic is. Rows of a table may
-    /// belong to rounds, by a column.
+    /// belong to rounds, by a column. Where the logs were a table, events will do as well.
     pub fn read_rows(&self, path: &Path, format: Option<Format>, round: Option<&str>) -> Result<Rows> {
-        let asked = Asked { format, round, tolerance: self.tolerance(), ..Asked::default() };
+        let asked = Asked { format, round, live: true, tolerance: self.tolerance(), ..Asked::default() };
         let opened = self.origin.open(path, self.encoder(Joining::Never), asked);
         opened.and_then(|reading| self.rows_of(reading)).map_err(|error| error.in_file(path))
     }
@@ -52,7 +56,8 @@ impl Summary {
         let scale = self.scale();
         let intercept = usize::from(self.recipe.model.intercept);
         let rounds = reading.collector.columns.round.map(|_| Vec::new());
-        let mut rows = Rows { rounds, ..Rows::default() };
+        let is_table = reading.collector.columns.is_table();
+        let mut rows = Rows { rounds, is_table, ..Rows::default() };
         while let Some(batch) = reading.next(&mut |_, _| false)? {
             for row in 0..batch.len() {
                 let start = rows.features.len();
@@ -67,7 +72,8 @@ impl Summary {
                 rounds.extend(more);
             }
         }
-        rows.unknown = reading.collector.encoder.unknown_features();
+        let encoder = &reading.collector.encoder;
+        (rows.unknown, rows.unseen) = (encoder.unknown_features(), encoder.unseen().to_vec());
         rows.rejected = reading.collector.rejected.iter().map(|rejected| rejected.rows).sum();
         if rows.rewards.is_empty() { Err(Problem::NoRows.into()) } else { Ok(rows) }
     }

@@ -45,6 +45,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) round: Option<&'a str>,
     /// By whose globs the columns were found, so that a late one is noticed.
     pub(crate) found_by: Option<&'a Selection>,
+    /// Whether rows of a table may come as events, as a service exports them.
+    pub(crate) live: bool,
     pub(crate) tolerance: Tolerance,
 }
 
@@ -57,6 +59,14 @@ impl Origin {
     /// The format of a file of this origin, found out if nobody has told.
     pub(crate) fn format(&self, told: Option<Format>, path: &Path) -> Result<Format> {
         match (self, told) {
+            (Self::Events { format: Format::Events | Format::Dsjson, .. }, _)
+                if matches!(Format::of(path), Some(Format::Csv | Format::Parquet | Format::Arrow)) =>
+            {
+                Err(Problem::other(
+                    "this is a table, but the logs were events: bring events, or a summary of tables",
+                )
+                .into())
+            }
             (Self::Events { format, .. }, _) => Ok(*format),
             (_, Some(format)) => Ok(format),
             (_, None) => Format::detect(path, true),
@@ -66,16 +76,16 @@ impl Origin {
     /// Opens a file, or one row group of a Parquet file, whose rows become features by an encoder.
     pub(crate) fn open(&self, path: &Path, encoder: Encoder, asked: Asked<'_>) -> Result<Reading<'static>> {
         let format = self.format(asked.format, path)?;
-        match self {
-            Self::Events { items, .. } => {
-                let source = events::open(path, format, items.as_ref(), Extent::Counting)?;
-                Ok(Reading::new(source, Collector::new(Columns::default(), encoder, asked.tolerance)))
-            }
+        let items = match self {
+            Self::Events { items, .. } => items.as_ref(),
+            Self::Table { .. } if asked.live && !format.is_table() => None,
             Self::Table { .. } => {
                 let opened = source::open(path, format, asked.group, &self.wanted(&encoder, asked))?;
-                self.reading(opened, encoder, asked)
+                return self.reading(opened, encoder, asked);
             }
-        }
+        };
+        let source = events::open(path, format, items, Extent::Counting)?;
+        Ok(Reading::new(source, Collector::new(Columns::default(), encoder, asked.tolerance)))
     }
 
     /// The same for rows in memory.
@@ -116,7 +126,11 @@ impl Origin {
                 Err(format!("its reward is `{live}`, but that of the logs is `{reward}`"))
             }
             (Self::Table { .. }, Self::Table { .. }) | (Self::Events { .. }, Self::Events { .. }) => Ok(()),
-            _ => Err("only one of it and the logs comes from tables".to_owned()),
+            (Self::Table { .. }, _) => {
+                Err("it was made from events, but the logs are a table: give the events themselves"
+                    .to_owned())
+            }
+            _ => Err("it was made from a table, but the logs are events".to_owned()),
         }
     }
 

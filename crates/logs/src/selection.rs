@@ -131,7 +131,10 @@ impl Selection {
     /// The model that is asked for of events, which tell all the rest themselves.
     pub(crate) fn of_events(&self) -> Result<Option<Model>, Problem> {
         if self.reward != "reward" {
-            let sentence = format!("this file has events, whose reward is `reward`, not `{}`", self.reward);
+            let sentence = format!(
+                "this file has events, which tell their rewards themselves: do not name `{}` as the reward",
+                self.reward
+            );
             return Err(Problem::Other(sentence));
         }
         if !self.action.is_empty() || self.chosen.is_some() {
@@ -152,6 +155,14 @@ impl Selection {
         let mut fields: Vec<&String> = names.iter().filter(|name| place(name).is_some()).collect();
         fields.sort_by_key(|name| place(name));
         fields
+    }
+
+    /// The first column of the action, unless a glob stands there, and whether it is the only one.
+    pub(crate) fn first_of_action(&self) -> Option<(&str, bool)> {
+        match &self.action[..] {
+            [Wanted::Name(name), rest @ ..] => Some((name, rest.is_empty())),
+            _ => None,
+        }
     }
 
     /// Whether a glob takes a column of this name, or a model that is made of all columns would, which the first row did not have.

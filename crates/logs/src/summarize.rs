@@ -148,9 +148,10 @@ impl Plan {
                 || model.is_some_and(|model| is_category(model, name))
         };
         let fields = selection.action_fields(names);
-        // Ids may be numbers. A model of somebody's own says so by `C(item)`; where one is made, the first field is the id.
-        let number = || fields.first().filter(|name| model.is_none() && survey.is_whole(name));
-        let id = fields.iter().find(is_id).or_else(number).map(|name| (*name).clone());
+        // Ids may be numbers: those of the first field that is named, unless a model of somebody's own has other fields of the action.
+        let is_number = |&(name, alone): &(&str, bool)| (model.is_none() || alone) && survey.may_be_ids(name);
+        let number = || selection.first_of_action().filter(is_number).map(|(name, _)| name.to_owned());
+        let id = fields.iter().find(is_id).map(|name| (*name).clone()).or_else(number);
         survey.id = id;
         let mut recipe = met(model, &survey, true, missing)?;
         if model.is_none() {

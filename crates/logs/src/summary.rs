@@ -21,6 +21,7 @@
 //! Rewards are never scaled.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use truenorth::{CrossProducts, RidgeStatistic};
@@ -103,6 +104,12 @@ impl Summary {
         &self.files
     }
 
+    /// Whether a file is one of those that were read.
+    pub fn has_file(&self, path: &Path) -> bool {
+        let place = path.canonicalize().ok();
+        place.is_some() && self.files.keys().any(|file| Path::new(file).canonicalize().ok() == place)
+    }
+
     /// Rows that were left out, by reason.
     pub fn rejected(&self) -> &[Rejected] {
         &self.rejected
@@ -167,6 +174,23 @@ impl Summary {
     pub fn mean_reward(&self) -> f64 {
         let weight = self.products.get(ONE, ONE);
         if weight > 0.0 { self.products.get(ONE, REWARD) / weight } else { 0.0 }
+    }
+
+    /// Whether all rewards are the same, so that nothing can be learned from them.
+    pub fn is_constant(&self) -> bool {
+        let [weight, sum, squares] =
+            [(ONE, ONE), (ONE, REWARD), (REWARD, REWARD)].map(|(i, j)| self.products.get(i, j));
+        weight > 0.0 && squares - sum * sum / weight <= 1e-12 * squares
+    }
+
+    /// How many rewards are 1 and how many 0, where there are no others.
+    pub fn clicks(&self) -> Option<[u64; 2]> {
+        let [weight, sum, squares] =
+            [(ONE, ONE), (ONE, REWARD), (REWARD, REWARD)].map(|(i, j)| self.products.get(i, j));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
+        let counted = |count: f64| count.round() as u64;
+        ((sum - squares).abs() <= 1e-12 * squares && sum <= weight)
+            .then(|| [counted(sum), counted(weight - sum)])
     }
 
     /// The ridge statistic of the features, scaled and with the mean in place of missing values.

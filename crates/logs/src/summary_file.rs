@@ -154,6 +154,9 @@ impl Summary {
         };
         let read = payload.map_err(|wrong| match wrong {
             Unframed::TooShort if !bytes.is_empty() => damaged("it is too short"),
+            Unframed::OtherMagic if bytes.starts_with(b"tn-bandit") => {
+                Problem::other("this is a bandit's state, not a summary of logs")
+            }
             Unframed::TooShort | Unframed::OtherMagic => {
                 Problem::other("this is no summary; `truenorth summarize` makes one from logs")
             }

@@ -41,7 +41,11 @@ pub struct Alike {
 impl Alike {
     /// With the features that the rows of a file have.
     pub fn file(path: &Path, selection: &Selection) -> Result<Self> {
-        let format = Format::of(path).ok_or_else(|| unclear().in_file(path))?;
+        let unclear = || match path.metadata() {
+            Err(error) => Problem::Unreadable(error).in_file(path),
+            Ok(_) => unclear().in_file(path),
+        };
+        let format = Format::of(path).ok_or_else(unclear)?;
         let plan = Plan { selection: Some(selection.clone()), format: Some(format), ..Plan::default() };
         let (origin, recipe) = plan.recipe(&[path.to_owned()])?;
         Ok(Self::of(origin, &recipe, selection))

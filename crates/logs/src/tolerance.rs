@@ -18,7 +18,7 @@ pub struct Tolerance {
 
 impl Tolerance {
     /// Whether a row with this problem is left out, instead of ending everything.
-    pub(crate) fn allows(&self, problem: &Problem) -> bool {
+    pub fn allows(&self, problem: &Problem) -> bool {
         match problem {
             Problem::Uncounted(_) => true,
             // The rest of the file cannot be read without the row.

@@ -21,8 +21,9 @@ const DOUBT: f64 = 1.0;
 const LOOKING_BACK: [f64; 2] = [100.0, 1000.0];
 /// What is bet on such an estimate, as shares of it.
 const SHARES: [f64; 3] = [0.1, 0.3, 1.0];
-/// The size of bets by which it is told since when a feature has been moving.
-const TELLING: usize = 1;
+/// Standard errors that a shift is away from 0 where a feature is named. Bets are limited on the rows that show a rare feature most, and
+/// gain on all the others when rewards move alike: then there is evidence, but no shift.
+const CLEAR: f64 = 3.0;
 /// Size of numbers at most, so that no square overflows.
 const LARGEST: f64 = 1e50;
 
@@ -40,6 +41,7 @@ pub struct Paid<'a> {
 /// ```text
 /// e = (r − xᵀθ̂) / (σ̂ √(1 + h)),   h = xᵀV⁻¹x,   factor of a bet = 1 + b·e − |b|·off
 /// on feature j:    b ∝ what of x_j the others do not tell,   off = the standard error of θ̂_j, there
+///                  b ∝ x_j, where they tell all of it,       off = as below
 /// on all at once:  b = ± a constant, or ∝ what the last surprises expect,   off = √h / √(1 + h)
 /// ```
 ///
@@ -113,7 +115,9 @@ struct Feature {
     bets: u64,
     /// Up and down.
     purses: [[Purse; SIZES.len()]; 2],
-    runs: [Run; 2],
+    /// Of the same bets. They end with the alarm, which they explain: the reference learns what moved, and later rewards speak for
+    /// nothing or for something else.
+    runs: [[Run; SIZES.len()]; 2],
     alarm: Option<u64>,
 }
 
@@ -127,13 +131,13 @@ struct Run {
 }
 
 impl Run {
-    fn add(&mut self, round: u64, factor: f64, own: f64, surprise: f64) {
-        if self.evidence <= 0.0 {
+    /// Adds a row, which is so much of its round; the first one begins anew what has lost all of its evidence.
+    fn add(&mut self, round: u64, share: f64, own: f64, surprise: f64) {
+        if self.evidence <= 0.0 && self.since < round {
             *self = Self { since: round, ..Self::default() };
         }
-        self.evidence += factor.ln();
-        self.products += own * surprise;
-        self.squares += own * own;
+        self.products += share * own * surprise;
+        self.squares += share * own * own;
     }
 }
 
@@ -167,13 +171,21 @@ pub struct Moved {
     /// How strong the evidence is.
     #[serde(flatten)]
     pub evidence: Evidence,
-    /// Since which round, from 1, rewards have spoken for it; none before anything is bet.
+    /// Since which round, from 1, rewards spoke for it when the alarm was given; without one, for what they speak now, which may be
+    /// chance. None before anything is bet.
     pub since: Option<u64>,
-    /// By how much the coefficient has moved since then, roughly, and its standard error; a little too small, since the
-    /// reference learns from the rounds after the movement as well.
+    /// By how much the coefficient had moved from then to the alarm, roughly, and its standard error; a little too small, since the
+    /// reference learns from the rounds after the movement as well. Of a feature that follows from the others: by how much the
+    /// rewards of rows that show it had.
     pub shift: f64,
     /// Standard error of the shift.
     pub stderr: f64,
+}
+
+impl Moved {
+    fn is_clear(&self) -> bool {
+        self.shift.abs() >= CLEAR * self.stderr
+    }
 }
 
 impl Monitor {
@@ -218,7 +230,7 @@ impl Monitor {
             scores: Spread::default(),
             bets: 0,
             purses: [[Purse::NEW; SIZES.len()]; 2],
-            runs: [Run::default(); 2],
+            runs: [[Run::default(); SIZES.len()]; 2],
             alarm: None,
         };
         self.features.resize(dimension, new);
@@ -305,26 +317,34 @@ impl Monitor {
         let off = DOUBT * standing.variance.sqrt() / width;
         let surprise = if ready { raw / self.noise.deviation() } else { 0.0 };
         for (place, feature) in self.features.iter_mut().enumerate() {
-            if standing.gain[place] == 0.0 {
+            let (own, doubt) = if self.regression.is_apart(place) {
+                // What of the feature the others do not tell: where it is large, its coefficient shows.
+                let (gain, diagonal) = (standing.gain[place], self.regression.diagonal(place));
+                (gain / diagonal, DOUBT * gain.abs() / diagonal.sqrt() / width)
+            } else {
+                // It follows from the others, and so do its coefficients; the rewards of rows that show it may move all the same.
+                (standing.value(place), off)
+            };
+            if own == 0.0 {
                 continue;
             }
-            // What of the feature the others do not tell: where it is large, its coefficient shows.
-            let own = standing.gain[place] / self.regression.diagonal(place) * self.regression.unit(place);
+            let own = own * self.regression.unit(place);
             feature.own += own * own;
             feature.count += 1.0;
             if ready && feature.scores.enough() {
                 let size = own / (feature.own / feature.count).sqrt() / width;
-                let off = DOUBT * standing.gain[place].abs() / self.regression.diagonal(place).sqrt() / width;
                 if !touched.contains(&place) {
                     touched.push(place);
                 }
                 for (gains, sign) in gains[place].iter_mut().zip([1.0, -1.0]) {
                     for (gain, bet) in gains.iter_mut().zip(SIZES) {
-                        *gain += share * (self.extremes.factor(sign * bet * size, surprise, off) - 1.0);
+                        *gain += share * (self.extremes.factor(sign * bet * size, surprise, doubt) - 1.0);
                     }
                 }
-                for (run, gains) in feature.runs.iter_mut().zip(&gains[place]) {
-                    run.add(self.rounds, 1.0 + gains[TELLING], own, raw * width);
+                if feature.alarm.is_none() {
+                    for run in feature.runs.as_flattened_mut() {
+                        run.add(self.rounds, share, own, raw * width);
+                    }
                 }
             }
             feature.scores.see(own * raw);
@@ -352,10 +372,13 @@ impl Monitor {
             let feature = &mut self.features[place];
             let stake = stake(feature.bets);
             feature.bets += 1;
-            for (purses, gains) in feature.purses.iter_mut().zip(&mut scratch.gains[place]) {
-                for (purse, gain) in purses.iter_mut().zip(gains) {
-                    purse.play(stake, 1.0 + *gain);
-                    *gain = 0.0;
+            let gains = scratch.gains[place].as_flattened_mut();
+            let bets = feature.purses.as_flattened_mut().iter_mut().zip(feature.runs.as_flattened_mut());
+            for ((purse, run), gain) in bets.zip(gains) {
+                let factor = 1.0 + std::mem::take(gain);
+                purse.play(stake, factor);
+                if feature.alarm.is_none() {
+                    run.evidence += factor.ln();
                 }
             }
         }
@@ -376,7 +399,7 @@ impl Monitor {
         let round = Some(self.rounds);
         for place in 0..self.dimension() {
             let Evidence { evidence, needed, alarm } = self.evidence_of(place);
-            if alarm.is_none() && evidence >= needed {
+            if alarm.is_none() && evidence >= needed && self.feature(place).is_clear() {
                 self.features[place].alarm = round;
             }
         }
@@ -426,7 +449,7 @@ impl Monitor {
     /// If there is no such feature.
     pub fn feature(&self, place: usize) -> Moved {
         let feature = &self.features[place];
-        let run = feature.runs.iter().max_by(|a, b| a.evidence.total_cmp(&b.evidence));
+        let run = feature.runs.as_flattened().iter().max_by(|a, b| a.evidence.total_cmp(&b.evidence));
         let run = run.copied().unwrap_or_default();
         let known = run.squares > 0.0;
         Moved {

@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 /// large coefficients to 0, and their slow way back would look like drift.
 const PRIOR: f64 = 1e-8;
 
+/// Rows of its first size that say something of a feature alone, from which on it does not follow from the others: far more than the prior of
+/// hundreds of features says, and less than a single row.
+const APART: f64 = 1e-5;
+
 /// Features in units of the first value of each that was not 0, so that nothing depends on the units of columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Regression {
@@ -26,6 +30,13 @@ pub(crate) struct Standing {
     /// Variance of the prediction, in those of the noise.
     pub(crate) variance: f64,
     pub(crate) prediction: f64,
+}
+
+impl Standing {
+    /// A feature's value, in its unit.
+    pub(crate) fn value(&self, feature: usize) -> f64 {
+        self.row.iter().find(|(at, _)| *at == feature).map_or(0.0, |(_, value)| *value)
+    }
 }
 
 impl Regression {
@@ -67,6 +78,11 @@ impl Regression {
 
     pub(crate) fn diagonal(&self, feature: usize) -> f64 {
         self.inverse[feature * (self.dimension() + 1)]
+    }
+
+    /// Whether a feature has a coefficient of its own by the rows so far, which does not follow from those of others.
+    pub(crate) fn is_apart(&self, feature: usize) -> bool {
+        self.diagonal(feature) * APART < 1.0
     }
 
     /// Where a row stands. O(d) for each of its features.

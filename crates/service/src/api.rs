@@ -96,10 +96,16 @@ pub(crate) struct Asked {
     #[schemars(with = "Vec<ActionShape>", length(min = 1))]
     pub(crate) actions: Box<RawValue>,
     /// Its id; one is made up if there is none. The same one again gives the same answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "ids", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WholeIdShape>")]
     pub(crate) id: Option<String>,
+    /// The same as `id`, under the name that it has in events and rewards; one of the two is enough.
+    #[serde(default, deserialize_with = "ids", skip_serializing)]
+    #[schemars(with = "Option<WholeIdShape>")]
+    pub(crate) decision_id: Option<String>,
     /// In shadow, what the caller plays; its first action unless it says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "ids", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WholeIdShape>")]
     pub(crate) played: Option<String>,
     /// Whether nothing is shown before it is activated.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -160,6 +166,35 @@ enum IdShape {
     Number(f64),
 }
 
+/// A text, or a whole number that is taken as such.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "a shape for the document")]
+enum WholeIdShape {
+    Text(String),
+    Number(i64),
+}
+
+/// An id, as events have it: 5 is "5".
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "an id must be a text or a whole number")]
+enum Id {
+    Text(String),
+    Number(i64),
+}
+
+fn ids<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = |id| match id {
+        Id::Text(text) => text,
+        Id::Number(number) => number.to_string(),
+    };
+    Ok(Option::<Id>::deserialize(deserializer)?.map(text))
+}
+
+fn id<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    ids(deserializer)?.ok_or_else(|| serde::de::Error::custom("an id must be a text or a whole number"))
+}
+
 /// Several decisions.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -191,6 +226,18 @@ struct Listed<'a> {
 }
 
 impl Asked {
+    /// With its id under one name.
+    pub(crate) fn named(mut self) -> Result<Self, Refused> {
+        if let Some(id) = self.decision_id.take()
+            && self.id.replace(id).is_some()
+        {
+            return Err(Refused::invalid(
+                "`id` and `decision_id` are two names of the same: give one of them",
+            ));
+        }
+        Ok(self)
+    }
+
     /// The event that is asked about; `names` are those of the numbers, where actions may be lists of such.
     pub(crate) fn event(&self, names: Option<&[String]>, event: &mut Event) -> Result<(), Refused> {
         let context = self.context.as_ref().map(|context| context.get());
@@ -249,14 +296,18 @@ pub(crate) enum Paids {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Reward", example = example::reward())]
 pub(crate) struct Paid {
+    #[serde(deserialize_with = "id")]
+    #[schemars(with = "WholeIdShape")]
     pub(crate) decision_id: String,
     #[serde(deserialize_with = "reward")]
     pub(crate) reward: f64,
     /// What was played instead of the choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "ids", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WholeIdShape>")]
     pub(crate) played: Option<String>,
     /// Where rewards add up, this one's own id: the same one again counts once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "ids", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WholeIdShape>")]
     pub(crate) id: Option<String>,
 }
 

@@ -8,16 +8,14 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse as _;
 use serde::Serialize;
 
-use crate::answers::{
-    Accepted, BatchAnswer, Changed, Dropped, Each, Feature, Names, Paids, Renewed, Report, Restored, Shown,
-    Watch,
-};
+use crate::answers::{Accepted, BatchAnswer, Changed, Dropped, Each, Names, Paids, Renewed, Restored};
 use crate::api::{Asked, Batch, Changes, Decided, Object, Paid, Refused};
 use crate::engine::{Answer, Call, View};
 use crate::history::made_from;
 use crate::http::{
     Answered, LARGEST_UPLOAD, Sent, Service, Shared, arrived, check_name, json_text, parse, parse_list,
 };
+use crate::report::{Report, Shown};
 use crate::spec::Spec;
 
 /// An answer as JSON.
@@ -44,7 +42,7 @@ pub(crate) async fn create(Sent { service, name, text, .. }: Sent) -> Answered {
     match service.engine.call(&name, Call::Create(Box::new(spec))).await? {
         Answer::Created(new, view) => {
             let status = if new { StatusCode::CREATED } else { StatusCode::OK };
-            answered(status, &shown(*view).await?)
+            answered(status, &aside(move || Shown::of(*view)).await?)
         }
         _ => Err(other()),
     }
@@ -57,45 +55,14 @@ pub(crate) async fn viewed(service: &Service, name: &str) -> Result<View, Refuse
     }
 }
 
-/// A bandit for callers. What is known of features takes O(d³).
-async fn shown(view: View) -> Result<Shown, Refused> {
-    aside(move || {
-        let views = view.policy.features().map_err(|error| Refused::unavailable(error.to_string()))?;
-        let counts = view.counts;
-        let named = view.names.into_iter().zip(views);
-        Ok(Shown {
-            policy: view.spec.policy.clone().unwrap_or_else(|| "truenorth".to_owned()),
-            name: view.name,
-            mode: view.mode,
-            model: view.model,
-            warnings: view.warnings,
-            decisions: counts.decisions,
-            rewards: counts.rewards,
-            rows: counts.rows,
-            open: counts.open,
-            expired: counts.expired,
-            joined: counts.joined,
-            conflicts: counts.conflicts,
-            pooled_share: counts.pooled_share,
-            mean_reward: counts.mean_reward,
-            logs_hold: view.policy.logs_hold(),
-            noise: view.policy.noise(),
-            level: view.policy.level(),
-            logged_rows: view.policy.logs().count(),
-            settings: view.spec,
-            watch: view.watch.map(Watch::from),
-            features: named.map(|(name, view)| Feature::new(name, &view)).collect(),
-        })
-    })
-    .await
-}
-
 pub(crate) async fn show(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
-    answered(StatusCode::OK, &shown(viewed(&service, &name).await?).await?)
+    let view = viewed(&service, &name).await?;
+    answered(StatusCode::OK, &aside(move || Shown::of(view)).await?)
 }
 
 pub(crate) async fn report(State(service): State<Shared>, Path(name): Path<String>) -> Answered {
-    answered(StatusCode::OK, &Report::new(shown(viewed(&service, &name).await?).await?))
+    let view = viewed(&service, &name).await?;
+    answered(StatusCode::OK, &aside(move || Report::of(view)).await?)
 }
 
 pub(crate) async fn list(State(service): State<Shared>) -> Answered {
@@ -148,18 +115,20 @@ pub(crate) fn only<T>(list: Done<T>) -> Result<T, Refused> {
 }
 
 pub(crate) async fn decide(Sent { service, name, text, .. }: Sent) -> Answered {
-    answered(StatusCode::OK, &only(service.decided(&name, vec![parse(&text)?]).await?)?)
+    let asked: Asked = parse(&text)?;
+    answered(StatusCode::OK, &only(service.decided(&name, vec![asked.named()?]).await?)?)
 }
 
 pub(crate) async fn decide_batch(Sent { service, name, text, .. }: Sent) -> Answered {
     let Batch { decisions } = parse(&text)?;
-    let decisions = decisions.into_iter().map(|Object(asked)| asked).collect();
-    let decided = service.decided(&name, decisions).await?;
+    let decisions: Result<_, _> = decisions.into_iter().map(|Object(asked)| asked.named()).collect();
+    let decided = service.decided(&name, decisions?).await?;
     answered(StatusCode::OK, &BatchAnswer { decisions: decided.into_iter().map(Each::from).collect() })
 }
 
 pub(crate) async fn explain(Sent { service, name, text, .. }: Sent) -> Answered {
-    match service.engine.call(&name, Call::Explain(parse(&text)?)).await? {
+    let asked: Asked = parse(&text)?;
+    match service.engine.call(&name, Call::Explain(asked.named()?)).await? {
         Answer::Explained(explained) => answered(StatusCode::OK, &explained),
         _ => Err(other()),
     }

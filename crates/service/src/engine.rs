@@ -13,14 +13,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use truenorth::{Fit, Fitted, Policy};
-use truenorth_bandit::{Counts, Watched};
-use truenorth_features::Event;
+use truenorth_bandit::{Bandit, Counts, Watched};
+use truenorth_features::{Event, Recipe};
 
-use crate::answers::{Explained, ExplainedAction};
 use crate::api::{Asked, Decided, Paid, Refused};
+use crate::explained::{Explained, ExplainedAction};
 use crate::hosted::{Hosted, Live};
 use crate::journal::{Journal, Kind, Made, StoreError};
 use crate::line::{Line, lock};
+use crate::personalizer;
 use crate::replicas::Replicas;
 use crate::snapshots::{self, Keeping};
 use crate::spec::{Mode, Spec};
@@ -69,8 +70,9 @@ pub(crate) struct View {
     pub(crate) spec: Spec,
     pub(crate) mode: Mode,
     pub(crate) counts: Counts,
-    pub(crate) model: String,
+    pub(crate) recipe: Recipe,
     pub(crate) warnings: Vec<String>,
+    pub(crate) unknown_fields: Vec<(String, u64)>,
     pub(crate) names: Vec<String>,
     pub(crate) policy: Policy,
     pub(crate) watch: Option<Watched>,
@@ -155,9 +157,12 @@ impl Engine {
             events: Mutex::default(),
             under_way: AtomicUsize::new(0),
         });
-        for hosted in shared.hosted().into_iter().filter(|_| alone) {
+        for hosted in shared.hosted() {
             if let Ok(mut live) = hosted.hold() {
-                shared.settle(&hosted, &mut live);
+                live.named = live.bandit.unknown_fields().len();
+                if alone {
+                    shared.settle(&hosted, &mut live);
+                }
             }
         }
         let spawn = |name: &str, run: Box<dyn FnOnce(&Shared) + Send>| {
@@ -358,6 +363,7 @@ impl Shared {
     /// Sees to what a change has brought: a fit that is due, a deadline, records for a snapshot.
     fn settle(&self, hosted: &Arc<Hosted>, live: &mut Live) {
         hosted.weigh(live);
+        hosted.name_unknown(live);
         if !live.fitting
             && live.bandit.is_fit_due()
             && let Some(fits) = &*lock(&self.fits)
@@ -468,6 +474,12 @@ impl Shared {
     }
 }
 
+/// Fields that the model has no use for, but for those that Personalizer's calls add by themselves.
+fn unknown_fields(bandit: &Bandit) -> Vec<(String, u64)> {
+    let own = |name: &str| personalizer::ADDED.contains(&name);
+    bandit.unknown_fields().iter().filter(|(name, _)| !own(name)).cloned().collect()
+}
+
 fn view(hosted: &Hosted, live: &Live) -> View {
     let bandit = &live.bandit;
     View {
@@ -476,8 +488,9 @@ fn view(hosted: &Hosted, live: &Live) -> View {
         spec: hosted.spec.clone(),
         mode: live.mode,
         counts: bandit.counts(),
-        model: bandit.recipe().model.to_string(),
+        recipe: bandit.recipe_as_seen().clone(),
         warnings: bandit.warnings(),
+        unknown_fields: unknown_fields(bandit),
         names: bandit.names().map(str::to_owned).collect(),
         policy: bandit.policy().clone(),
         watch: bandit.watched(),

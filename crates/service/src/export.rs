@@ -30,10 +30,22 @@ pub(crate) async fn events(
     let view = viewed(&service, &name).await?;
     let folder = service.engine.folder.clone();
     let (sender, receiver) = tokio::sync::mpsc::channel::<Result<String>>(64);
+    // Where it begins is found before anything is answered.
+    let (found, begins) = tokio::sync::oneshot::channel();
     tokio::task::spawn_blocking(move || {
         let names = view.spec.names();
+        let mut found = Some(found);
+        // Whoever asked may have gone.
+        let mut tell = |begins: std::result::Result<(), Refused>| {
+            if let Some(found) = found.take() {
+                let _ = found.send(begins);
+            }
+        };
         let exported = Store::look(&folder).and_then(|store| {
             let mut begun = from.after.is_none();
+            if begun {
+                tell(Ok(()));
+            }
             store.read(0, Some(view.key), &mut |record| {
                 if record.kind != Kind::Decided {
                     return Ok(());
@@ -43,6 +55,9 @@ pub(crate) async fn events(
                 let made: DecidedRecord<'_> = records::read(&record.body).map_err(unreadable)?;
                 if !begun {
                     begun = from.after.as_ref() == Some(&made.fact.decision_id);
+                    if begun {
+                        tell(Ok(()));
+                    }
                     return Ok(());
                 }
                 let paid = paid(&store, record.number)?;
@@ -52,10 +67,20 @@ pub(crate) async fn events(
                 sender.blocking_send(Ok(line)).map_err(|_| StoreError("nobody reads on".to_owned()))
             })
         });
-        if let Err(error) = exported {
-            let _ = sender.blocking_send(Err(error));
+        match (exported, from.after) {
+            // As an answer where there is none yet, or else in its middle.
+            (Err(error), _) => {
+                tell(Err(Refused::unavailable(error.0.clone())));
+                let _ = sender.blocking_send(Err(error));
+            }
+            (Ok(()), Some(id)) => {
+                let message = format!("there is no decision {id:?} in what is kept");
+                tell(Err(Refused::new(404, "unknown_decision", message)));
+            }
+            (Ok(()), None) => {}
         }
     });
+    begins.await.map_err(|error| Refused::unavailable(error.to_string()))??;
     let stream = tokio_stream::wrappers::ReceiverStream::new(receiver);
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(stream)).into_response())
 }

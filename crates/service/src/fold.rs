@@ -156,6 +156,7 @@ impl Replicas {
             self.runtime.spawn(Arc::clone(self).fit(Arc::clone(&hosted), come.sequence));
         }
         hosted.weigh(&live);
+        hosted.name_unknown(&mut live);
         self.shared.line.take(record);
         Ok(())
     }

@@ -12,6 +12,7 @@ use truenorth_features::Event;
 use crate::api::{Asked, Decided, Refused};
 use crate::journal::{Find, Kind, Made, Record, StoreError};
 use crate::line::Line;
+use crate::personalizer::ADDED;
 use crate::records::{self, DecidedRecord, PaidRecord, TimedOutRecord};
 use crate::spec::{Mode, Spec};
 
@@ -53,6 +54,8 @@ pub(crate) struct Live {
     pub(crate) fitting: bool,
     /// When somebody will look at the deadlines.
     pub(crate) alarm: Option<i64>,
+    /// Fields that the model has no use for, so many of which the log has named.
+    pub(crate) named: usize,
 }
 
 /// What there is to know of an open decision besides.
@@ -110,6 +113,7 @@ impl Hosted {
             since: 0,
             fitting: false,
             alarm: None,
+            named: 0,
         };
         let hosted = Self {
             key: made.key,
@@ -158,6 +162,15 @@ impl Hosted {
     pub(crate) fn weigh(&self, live: &Live) {
         self.large.store(live.bandit.policy().dimension() >= LARGE, Ordering::Relaxed);
     }
+
+    /// Names fields that the model has no use for, each once: they may be misspelt.
+    pub(crate) fn name_unknown(&self, live: &mut Live) {
+        let unknown = live.bandit.unknown_fields();
+        for (field, _) in unknown.iter().skip(live.named).filter(|(field, _)| !ADDED.contains(&&**field)) {
+            tracing::warn!(bandit = self.name, field, "the model has no use for a field that came");
+        }
+        live.named = unknown.len();
+    }
 }
 
 /// The number of the record that a snapshot is after; none if it is no snapshot.
@@ -191,6 +204,7 @@ impl Live {
         let State { number, mode, waits, deadlines, bandit }: State<&[u8]> =
             postcard::from_bytes(payload).map_err(|_| damaged())?;
         self.bandit = Bandit::from_bytes(bandit)?;
+        self.named = self.bandit.unknown_fields().len();
         (self.mode, self.waits, self.deadlines, self.folded) = (mode, waits, deadlines, number);
         Ok(())
     }
@@ -221,7 +235,8 @@ impl Live {
             Kind::Mode => self.mode = records::read(&record.body)?,
             Kind::Activated => self.activate_now(&records::read::<String>(&record.body)?, record.at),
             Kind::Renewed => self.bandit.renew()?,
-            Kind::Restored => self.replace(&record.body)?,
+            // Journals of before may have states that were told something else.
+            Kind::Restored => self.replace(self.read_state(&record.body)?),
         }
         (self.folded, self.since) = (record.number, self.since + 1);
         Ok(())
@@ -321,21 +336,42 @@ impl Live {
 
     /// Puts another state in place of this one.
     pub(crate) fn put(&mut self, state: Vec<u8>, at: i64, line: &Line) -> Result<(), Refused> {
-        self.replace(&state)?;
+        let bandit = self.check_state(&state)?;
+        self.replace(bandit);
         self.note(line, Kind::Restored, at, None, state);
         Ok(())
     }
 
-    fn replace(&mut self, state: &[u8]) -> Result<(), Refused> {
+    fn read_state(&self, state: &[u8]) -> Result<Bandit, Refused> {
         let bandit = Bandit::from_bytes(state)?;
-        if !bandit.recipe().model.is_same(&self.bandit.recipe().model) {
-            return Err(Refused::new(409, "conflict", "the state is that of a bandit with another model"));
+        if bandit.recipe().model.is_same(&self.bandit.recipe().model) {
+            return Ok(bandit);
         }
+        Err(other_state("model"))
+    }
+
+    /// A state that may be put in place of this one: what is shown of a bandit has to be true of it.
+    pub(crate) fn check_state(&self, state: &[u8]) -> Result<Bandit, Refused> {
+        let bandit = self.read_state(state)?;
+        match self.spec.differs(&bandit)? {
+            None => Ok(bandit),
+            Some("policy") => Err(other_state("policy")),
+            Some(told) => Err(other_state(&format!("`{told}`"))),
+        }
+    }
+
+    fn replace(&mut self, bandit: Bandit) {
         self.bandit = bandit;
+        // What comes of decisions without a reward is said here, and not by whoever sent the state.
+        self.bandit.expect_rewards(self.spec.default_reward.is_some());
         self.deadlines.clear();
         self.waits.clear();
-        Ok(())
     }
+}
+
+fn other_state(what: &str) -> Refused {
+    let message = format!("the state is that of a bandit with another {what}");
+    Refused::new(409, "conflict", message)
 }
 
 fn answer(choice: Choice) -> Decided {

@@ -26,6 +26,7 @@ use tokio::sync::Semaphore;
 use crate::api::{Object, Problem, Refusal, Refused};
 use crate::engine::{self, Engine};
 use crate::history::{History, bucket};
+use crate::jetstream::Jetstream;
 use crate::journal::StoreError;
 use crate::spec::Spec;
 
@@ -162,20 +163,58 @@ impl IntoResponse for Refused {
     }
 }
 
+/// Why nothing is served.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub enum NotServed {
+    /// It was told what cannot be, and has touched nothing.
+    Told(String),
+    /// It cannot listen, or use its folder.
+    Failed(#[from] StoreError),
+}
+
+impl Options {
+    /// Refuses what cannot be before anything is made of it, and gives what bandits are made from.
+    fn check(&self) -> Result<Vec<(String, Spec)>, String> {
+        let Self { listen, data, token, read_token, open, bandits, keep_days, journal } = self;
+        if !listen.ip().is_loopback() && token.is_none() && !open {
+            return Err(format!(
+                "{listen} can be reached from other machines: give a --token, or say --open if everybody may do everything"
+            ));
+        }
+        if [token, read_token].into_iter().any(|token| token.as_deref() == Some("")) {
+            return Err("a token is empty, so that everybody would have it".to_owned());
+        }
+        if let Some(days) = keep_days.filter(|days| days.is_nan() || *days <= 0.0) {
+            return Err(format!("`--keep-days` must be above 0, but is {days}"));
+        }
+        if data.is_file() {
+            return Err(format!("{}: this is a file; a folder is needed", data.display()));
+        }
+        if let Some(servers) = journal {
+            Jetstream::addresses(servers).map_err(|error| error.to_string())?;
+        }
+        let spec = |(name, told): &(String, String)| {
+            check_name(name)?;
+            let spec = Spec::from_file_or_model(told)?;
+            // Made once more where it is kept; here it shows that it can be.
+            spec.bandit()?;
+            Ok((name.clone(), spec))
+        };
+        let named = |bandit: &(String, String)| {
+            spec(bandit).map_err(|refused: Refused| format!("bandit `{}`: {}", bandit.0, refused.message))
+        };
+        bandits.iter().map(named).collect()
+    }
+}
+
 /// Opens the folder and starts to listen.
-pub async fn serve(options: Options) -> Result<Listening, StoreError> {
-    let Options { listen, data, token, read_token, open, bandits, keep_days, journal } = options;
-    if !listen.ip().is_loopback() && token.is_none() && !open {
-        return Err(StoreError(format!(
-            "{listen} can be reached from other machines: give a --token, or say --open if everybody may do everything"
-        )));
-    }
-    if [&token, &read_token].into_iter().any(|token| token.as_deref() == Some("")) {
-        return Err(StoreError("a token is empty, so that everybody would have it".to_owned()));
-    }
-    let listener = tokio::net::TcpListener::bind(listen)
-        .await
-        .map_err(|error| StoreError(format!("cannot listen at {listen}: {error}")))?;
+pub async fn serve(options: Options) -> Result<Listening, NotServed> {
+    let bandits = options.check().map_err(NotServed::Told)?;
+    let Options { listen, data, token, read_token, open, keep_days, journal, .. } = options;
+    let listener = tokio::net::TcpListener::bind(listen).await.map_err(|error| {
+        StoreError(format!("cannot listen at {listen}: {error}; `--listen` names another address"))
+    })?;
     let address = listener.local_addr().map_err(|error| StoreError(error.to_string()))?;
     let engine = match journal {
         Some(servers) => Engine::join(&servers, data, keep_days).await?,
@@ -183,10 +222,8 @@ pub async fn serve(options: Options) -> Result<Listening, StoreError> {
             .await
             .map_err(|error| StoreError(format!("the journal cannot be folded: {error}")))??,
     };
-    for (name, told) in bandits {
+    for (name, spec) in bandits {
         let failed = |refused: Refused| StoreError(format!("bandit `{name}`: {}", refused.message));
-        check_name(&name).map_err(failed)?;
-        let spec = Spec::from_file_or_model(&told).map_err(failed)?;
         match engine.call(&name, engine::Call::Create(Box::new(spec))).await {
             Err(refused) if refused.status == 409 => tracing::warn!(
                 bandit = name,
@@ -374,7 +411,8 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Refused>
 pub(crate) fn parse_list<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Refused> {
     serde_json::from_str(text).map_err(|error| match error.classify() {
         serde_json::error::Category::Data => Refused::invalid(error.to_string()),
-        _ => Refused::new(400, "not_json", error.to_string()),
+        _ if text.trim().is_empty() => Refused::new(400, "not_json", "nothing was sent"),
+        _ => Refused::new(400, "not_json", format!("this is not JSON: {error}")),
     })
 }
 

@@ -105,8 +105,8 @@ fn failed(what: &str) -> impl Fn(&dyn std::fmt::Display) -> StoreError {
 }
 
 impl Jetstream {
-    /// Connects to servers such as `nats://one:4222,two:4222`, and makes the stream if it is not there.
-    pub(crate) async fn open(servers: &str) -> Result<Self> {
+    /// Those of servers such as `nats://one:4222,two:4222`.
+    pub(crate) fn addresses(servers: &str) -> Result<Vec<ServerAddr>> {
         let wrong = failed(servers);
         let listed = servers.strip_prefix("nats://").or_else(|| servers.strip_prefix("tls://"));
         let Some(listed) = listed else {
@@ -115,7 +115,12 @@ impl Jetstream {
         let scheme = &servers[..servers.len() - listed.len()];
         let addresses: std::result::Result<Vec<ServerAddr>, _> =
             listed.split(',').map(|server| format!("{scheme}{server}").parse()).collect();
-        let addresses = addresses.map_err(|error| wrong(&error))?;
+        addresses.map_err(|error| wrong(&error))
+    }
+
+    /// Connects to servers, and makes the stream if it is not there.
+    pub(crate) async fn open(servers: &str) -> Result<Self> {
+        let (wrong, addresses) = (failed(servers), Self::addresses(servers)?);
         let tried = AtomicUsize::new(0);
         let options = ConnectOptions::new()
             .name("truenorth")
@@ -136,7 +141,10 @@ impl Jetstream {
             .ack_timeout(ACKNOWLEDGED)
             .max_ack_inflight(1 << 16)
             .build(client.clone());
-        let (stream, objects) = made(&context).await.map_err(|why| wrong(&why))?;
+        let (stream, objects) = made(&context).await.map_err(|why| match client.connection_state() {
+            State::Connected => wrong(&why),
+            _ => wrong(&"no server answers there"),
+        })?;
         let (info, (major, minor)) = (client.server_info(), CLUSTERS);
         if info.cluster.is_some() && !client.is_server_compatible(major, minor, 0) {
             tracing::warn!(

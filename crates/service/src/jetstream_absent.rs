@@ -28,6 +28,10 @@ impl Messages {
 
 impl Jetstream {
     pub(crate) async fn open(servers: &str) -> Result<Self> {
+        Self::addresses(servers)
+    }
+
+    pub(crate) fn addresses(servers: &str) -> Result<Self> {
         Err(StoreError(format!("{servers}: this build has no NATS; build it with the feature `nats`")))
     }
 

@@ -15,34 +15,33 @@ use crate::http::{Answered, Named, Sent, Service, parse};
 /// The versions of its calls, which are alike: clients for Python and .NET speak the first, those for JavaScript the last.
 pub(crate) const VERSIONS: [&str; 4] = ["v1.0", "v1.1-preview.1", "v1.1-preview.2", "v1.1-preview.3"];
 
-/// What is to be ranked.
+/// Fields that are added to each action, as its logs have them, whether the model has a use for them or not.
+pub(crate) const ADDED: [&str; 2] = ["i.constant", "i.id"];
+
+/// What is to be ranked. Clients write null for what is not told.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(example = example::rank())]
 pub(crate) struct Rank {
-    #[serde(default)]
-    context_features: Vec<Value>,
+    context_features: Option<Vec<Value>>,
     #[schemars(with = "Vec<RankAction>")]
     actions: Vec<Object<RankAction>>,
-    #[serde(default)]
-    excluded_actions: Vec<String>,
+    excluded_actions: Option<Vec<String>>,
     event_id: Option<String>,
-    #[serde(default)]
-    defer_activation: bool,
+    defer_activation: Option<bool>,
 }
 
 /// An action, whose features are objects.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct RankAction {
     id: String,
-    #[serde(default)]
-    features: Vec<Value>,
+    features: Option<Vec<Value>>,
 }
 
 /// A list of objects as one: objects of the same name become one, and of other values the later one counts.
-fn merged(features: &[Value]) -> Value {
+fn merged(features: Option<&[Value]>) -> Value {
     let mut all = Value::Object(Map::new());
-    for object in features.iter().filter(|value| value.is_object()) {
+    for object in features.unwrap_or_default().iter().filter(|value| value.is_object()) {
         merge(&mut all, object.clone());
     }
     all
@@ -62,19 +61,19 @@ fn merge(into: &mut Value, from: Value) {
 pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
     let rank: Rank = parse(&text)?;
     let actions: Vec<RankAction> = rank.actions.into_iter().map(|Object(action)| action).collect();
-    let offered: Vec<&RankAction> =
-        actions.iter().filter(|action| !rank.excluded_actions.contains(&action.id)).collect();
+    let excluded = rank.excluded_actions.unwrap_or_default();
+    let offered: Vec<&RankAction> = actions.iter().filter(|action| !excluded.contains(&action.id)).collect();
     if offered.is_empty() {
         return Err(Refused::invalid("there is no action that is not excluded"));
     }
     let logged = as_logged(&service, &name).await?;
-    let features = |action: &RankAction| match merged(&action.features) {
+    let features = |action: &RankAction| match merged(action.features.as_deref()) {
         features if logged => json!({"i": {"constant": 1, "id": action.id}, "j": features}),
         features => features,
     };
     let shown: Vec<Value> =
         offered.iter().map(|action| json!({"id": action.id, "features": features(action)})).collect();
-    let context = merged(&rank.context_features);
+    let context = merged(rank.context_features.as_deref());
     let context = if logged { json!({"FromUrl": context}) } else { context };
     let raw = |value: &Value| {
         serde_json::value::RawValue::from_string(value.to_string())
@@ -84,8 +83,9 @@ pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
         context: Some(raw(&context)?),
         actions: raw(&json!(shown))?,
         id: rank.event_id,
+        decision_id: None,
         played: None,
-        deferred: rank.defer_activation,
+        deferred: rank.defer_activation.unwrap_or_default(),
     };
     let decided = only(service.decided(&name, vec![asked]).await?)?;
     let others = (offered.len() - 1).max(1) as f64;
@@ -95,7 +95,7 @@ pub(crate) async fn rank(Sent { service, name, text, .. }: Sent) -> Answered {
     let ranking = actions
         .iter()
         .map(|action| {
-            if rank.excluded_actions.contains(&action.id) {
+            if excluded.contains(&action.id) {
                 return RankedAction { id: action.id.clone(), probability: 0.0 };
             }
             let probability =
@@ -115,7 +115,7 @@ async fn as_logged(service: &Service, name: &str) -> Result<bool, Refused> {
     if let Some(logged) = known {
         return Ok(logged);
     }
-    let model = viewed(service, name).await?.model;
+    let model = viewed(service, name).await?.recipe.model.to_string();
     let names = model.split(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '.' | '_')));
     let logged =
         names.into_iter().any(|name| ["FromUrl.", "i.", "j."].iter().any(|start| name.starts_with(start)));

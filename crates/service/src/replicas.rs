@@ -189,7 +189,10 @@ impl Replicas {
                 self.happen(&hosted, Kind::Mode, &self.new_id(), &records::body(&mode)?).await
             }
             Call::Renew => self.happen(&hosted, Kind::Renewed, &self.new_id(), &[]).await,
-            Call::Restore(state) => self.happen(&hosted, Kind::Restored, &self.new_id(), &state).await,
+            Call::Restore(state) => {
+                tokio::task::block_in_place(|| hosted.hold()?.check_state(&state))?;
+                self.happen(&hosted, Kind::Restored, &self.new_id(), &state).await
+            }
             Call::Drop => {
                 let stored = self.send(&hosted, &self.new_id(), What::Dropped).await?;
                 self.folded_to(stored.sequence, PATIENCE).await?;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use axum::Extension;
 
 use crate::answers::{
-    BatchAnswer, Changed, Dropped, Explained, Names, PaidAnswer, Past, Ranked, Renewed, Report, Restored,
-    Shown, Status,
+    BatchAnswer, Changed, Dropped, Names, PaidAnswer, Past, Ranked, Renewed, Restored, Status,
 };
 use crate::api::{Asked, Batch, Changes, Decided, Paids};
+use crate::explained::Explained;
 use crate::http::{json_text, ready};
 use crate::openapi::{Call, Calls};
+use crate::report::{Report, Shown};
 use crate::spec::Spec;
 use crate::{calls, export, metrics, page, personalizer};
 

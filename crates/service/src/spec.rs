@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use truenorth::{Certificate, Preset};
+use truenorth::{Certificate, Policy, Preset};
 use truenorth_app::audit::{Audited, audit};
 use truenorth_app::bandit::{self, Told};
 use truenorth_bandit::{Bandit, Limits, Parts};
@@ -194,8 +194,22 @@ impl Spec {
         }
         let mut bandit = bandit::new(parts, self.told()?).map_err(wrong)?;
         // One of too many features is served without.
-        let _ = bandit.watch(WATCH_LEVEL);
+        let _ = match self.default_reward {
+            Some(_) => bandit.watch_where_none_is_lost(WATCH_LEVEL),
+            None => bandit.watch(WATCH_LEVEL),
+        };
         Ok(bandit)
+    }
+
+    /// The name of the first thing that a bandit of this state was told differently.
+    pub(crate) fn differs(&self, state: &Bandit) -> Result<Option<&'static str>, Refused> {
+        let found = state.policy().settings();
+        let mut told = self.told()?.tell(Policy::builder(state.policy().dimension()));
+        if state.policy().has_renewed() {
+            told = told.discount(1.0);
+        }
+        let open = self.open.unwrap_or(Limits::default().open) != state.limits().open;
+        Ok(told.differs(found).or(open.then_some("open")))
     }
 
     fn told(&self) -> Result<Told, Refused> {

@@ -261,7 +261,7 @@ impl Blocks {
 mod tests {
     use super::*;
     use crate::kernel::{self, Room, Rows, Scores};
-    use crate::parted::Parted;
+    use crate::parted::{NO_LIMIT, Parted};
     use crate::round::Actions;
 
     fn rows() -> [Vec<(usize, f64)>; 4] {
@@ -312,7 +312,7 @@ mod tests {
             blocks.add_square(Row::sparse(&columns, &values));
         }
         let mut known = Parted::of(blocks.clone());
-        known.limit(|_| f64::MAX);
+        known.limit(|_| NO_LIMIT);
         let mut room = Room::default();
         for columns in [
             (12..24).collect::<Vec<_>>(),

@@ -5,13 +5,12 @@
 
 use crate::branch::Branch;
 use crate::check;
-use crate::error::Result;
+use crate::error::{Reason, Result};
 use crate::explain::{Explanation, LayerExplanation, PlayRule};
 use crate::given::Given;
 use crate::policy::{Family, Policy};
 use crate::round::{Actions, Choice, Counts, Decision, Toll};
 use crate::score::{OtherForm, Scoreboard};
-use crate::settings::Settings;
 
 /// What a method decides on.
 #[derive(Clone, Copy)]
@@ -39,9 +38,7 @@ impl<'a> Turn<'a> {
 
     /// t/d, where t counts no more rounds than are remembered.
     pub(crate) fn rounds_per_feature(&self) -> f64 {
-        let Settings { half_life, dimension, .. } = &self.given.settings;
-        let remembered = half_life.map_or(f64::INFINITY, |rounds| rounds / std::f64::consts::LN_2);
-        (self.round as f64).min(remembered) / *dimension as f64
+        self.given.rounds_per_feature(self.round)
     }
 }
 
@@ -245,6 +242,11 @@ impl Family {
             layers.push(LayerExplanation { layer, rule: rule.to_string(), actions, eliminated: Vec::new() });
         }
         let interval = board.aggregated(position);
+        if interval.ucb.is_nan() {
+            // No input does that. Nobody is to act on it, or to write it down, if rounding ever should.
+            let (what, index, value) = ("the estimate of action", interval.action, interval.ucb);
+            return Err(Reason::NotFinite { what, index, value }.into());
+        }
         Ok(Choice {
             decision: Decision { round: turn.dice, layer },
             action: interval.action,

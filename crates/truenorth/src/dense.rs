@@ -313,19 +313,31 @@ pub(crate) fn transposed_product(left: &Matrix, right: &Matrix) -> Matrix {
     left.transpose() * right
 }
 
-/// RᵀR of a lower triangular R.
-pub(crate) fn square_of_lower(root: &Matrix) -> Matrix {
+/// RᵀR of many rows, some of them at a time: a transpose of all of them would need as much memory again.
+pub(crate) fn square_of_columns(matrix: &Matrix) -> Matrix {
+    let mut square = spare::zeros(matrix.ncols(), matrix.ncols());
+    for first in (0..matrix.nrows()).step_by(TOGETHER) {
+        let rows = matrix.rows(first, TOGETHER.min(matrix.nrows() - first)).transpose();
+        add_symmetric(&mut square, 1.0, (&rows, false), (&rows, false));
+    }
+    mirror_up(&mut square);
+    square
+}
+
+/// RᵀR of a lower triangular R, which is given back before the product takes its room.
+pub(crate) fn square_of_lower(root: Matrix) -> Matrix {
     let transposed = root.transpose();
     if root.nrows() <= SMALL {
         return transposed * root;
     }
+    drop(root);
     symmetric_product((&transposed, true), (&transposed, true))
 }
 
 /// (CCᵀ)⁻¹ from the lower Cholesky factor C.
 pub(crate) fn inverse_from_factor(factor: &Matrix) -> Matrix {
     if factor.nrows() <= SMALL {
-        return square_of_lower(&invert_lower(factor));
+        return square_of_lower(invert_lower(factor));
     }
     let root = transposed_inverse(factor);
     symmetric_product((&root, true), (&root, true))
@@ -401,7 +413,7 @@ mod tests {
             let square = &root * root.transpose();
             assert!(close(&symmetric_product((&root, true), (&root, true)), &square), "{side}");
             assert!(close(&inverse_from_factor(&factor), &square), "{side}");
-            assert!(close(&square_of_lower(&factor), &(factor.transpose() * &factor)), "{side}");
+            assert!(close(&square_of_lower(factor.clone()), &(factor.transpose() * &factor)), "{side}");
             let error =
                 cholesky("a matrix", &(&matrix - identity(side) * (2.0 * matrix.trace()))).unwrap_err();
             assert!(error.is_singular(), "{side}");

@@ -45,6 +45,13 @@ enum Measure {
 }
 
 impl Given {
+    /// t/d in round t of a season, where t counts no more rounds than are remembered.
+    pub(crate) fn rounds_per_feature(&self, round: u64) -> f64 {
+        let Settings { half_life, dimension, .. } = &self.settings;
+        let remembered = half_life.map_or(f64::INFINITY, |rounds| rounds / std::f64::consts::LN_2);
+        (round as f64).min(remembered) / *dimension as f64
+    }
+
     /// With the state of a posterior that learns before it has learned anything, where the method has one.
     pub(crate) fn new(settings: Settings) -> Result<(Self, Option<Belief>)> {
         settings.check()?;

@@ -38,6 +38,7 @@
 //! the paper has S.
 
 mod arms;
+mod aside;
 mod band;
 mod belief;
 mod blocks;
@@ -58,6 +59,7 @@ mod fit;
 #[doc(hidden)]
 pub mod frame;
 mod given;
+mod gram;
 mod grow;
 mod kernel;
 mod later;

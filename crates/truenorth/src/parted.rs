@@ -47,6 +47,9 @@ pub(crate) struct Parted {
 
 /// Columns up to which a part is bounded by its diagonal.
 const BOUNDED: usize = 64;
+/// The limit of a column that has none. Features are at most 1e50, so that sums of their squares times this stay numbers: a table is
+/// multiplied as a whole, and 0 times infinity would be none.
+pub(crate) const NO_LIMIT: f64 = 1e200;
 
 /// Unknowns that may be in common: a table has room for them.
 const MOST_UNKNOWNS: usize = 5;
@@ -63,7 +66,7 @@ impl Parted {
     /// Coefficients that are independent of each other: `W = diag λ`.
     pub(crate) fn ridge(ridge: impl IntoIterator<Item = f64>) -> Self {
         let mut known = Self::of(Blocks::diagonal(ridge.into_iter().map(f64::recip)));
-        known.limit(|_| f64::MAX);
+        known.limit(|_| NO_LIMIT);
         known
     }
 

@@ -343,6 +343,16 @@ impl Policy {
         Ok(())
     }
 
+    /// Whether a new season has begun. Its logs count in full, whatever the first ones were discounted by.
+    pub fn has_renewed(&self) -> bool {
+        self.before != Counts::default()
+    }
+
+    /// Rewards learned since the last new season began, or since the start.
+    pub fn season_rewards(&self) -> u64 {
+        self.counts.rewards - self.before.rewards
+    }
+
     /// Every action's interval at one layer, as the next round would start from it.
     pub fn intervals(&self, layer: u32, actions: Actions<'_>) -> Result<Vec<ActionInterval>> {
         let Self { given, counts, before, .. } = self;

@@ -11,22 +11,19 @@
 //! | told | σ² (σ² G_off⁻¹ + ρ² M⁻¹)⁻¹ and θ_off |
 //! | adaptive | the mixture of the [`belief`](crate::belief), fitted anew now and then |
 
-use std::borrow::Cow;
-
-use rand::RngExt as _;
-
-use crate::belief::{Belief, Budget, Gaussian, Neglect, PRICED, is_recheck};
+use crate::aside::Stirred;
+use crate::belief::{Belief, Gaussian, Neglect};
 use crate::branch::{Branch, Radius};
 use crate::confidence::discounted_weight;
 use crate::decide::{Played, Turn};
 use crate::dense::Vector;
 use crate::error::Result;
 use crate::explain::PlayRule;
-use crate::explore::{self, Dice};
+use crate::explore;
 use crate::fit::{Asked, Waiting};
 use crate::given::Given;
 use crate::later::Later;
-use crate::parted::Parted;
+use crate::parted::{NO_LIMIT, Parted};
 use crate::precision::Precision;
 use crate::round::{Row, Toll};
 use crate::score::Scoreboard;
@@ -34,19 +31,10 @@ use crate::settings::{Explore, Method, Prior};
 use crate::spare;
 use crate::statistic::RidgeStatistic;
 
-/// Neglect from which on a recheck plays the favourite of live data.
-const NEGLECTED: f64 = 4.0;
-/// Exploration scale of a recheck.
-const RECHECKED: f64 = 0.5;
 /// Live data fades in steps of this share of its half-life, at least.
 const STEP: f64 = 0.125;
 /// Rewards that are taken in together.
 const TOGETHER: usize = 16;
-/// Share of the rounds that sampling leaves to any action that may be the best, at most.
-const FLOOR: f64 = 0.05;
-
-/// By which radius live data alone is asked: ‖x‖.
-const ASIDE: Radius = Radius { norm: 1.0, bias: 0.0, offline: 0.0 };
 
 /// The state of a policy of this family.
 #[derive(Debug, Clone)]
@@ -63,7 +51,7 @@ pub(crate) struct Posterior {
     /// The round of the last fit.
     fitted: u64,
     /// Whether the belief has spent its budget.
-    overdrawn: bool,
+    pub(crate) overdrawn: bool,
     /// The fit that is due, where fits run beside decisions.
     pub(crate) waiting: Option<Waiting>,
 }
@@ -148,40 +136,6 @@ impl Known {
             _ => false,
         }
     }
-}
-
-/// What becomes of live data alone, where it rests, before a round is decided.
-#[derive(Default)]
-struct Stirred {
-    wakes: bool,
-    /// Whether it was asked, so that the board has its word.
-    asked: bool,
-}
-
-/// What live data alone is asked for in a round.
-struct Asks {
-    probe: bool,
-    /// A probe or a recheck.
-    recheck: bool,
-    priced: bool,
-    /// Rounds that one of them is priced for.
-    weight: u64,
-}
-
-impl Asks {
-    fn any(&self) -> bool {
-        self.recheck || self.priced
-    }
-}
-
-/// What live data alone says of a round.
-struct Priced {
-    /// The action with the largest upper end.
-    safe: usize,
-    /// What an action may lose against it, in σ.
-    price: f64,
-    /// What the belief may have spent so far, in σ.
-    allowed: f64,
 }
 
 impl Posterior {
@@ -270,11 +224,6 @@ impl Posterior {
         Ok(asked)
     }
 
-    /// Has live data alone learn from now on.
-    pub(crate) fn wake(&mut self) {
-        self.alone.iter_mut().for_each(|alone| alone.set_rests(false));
-    }
-
     /// What [`see`](Self::see) tells, if it changes nothing.
     pub(crate) fn unchanged(&self, turn: Turn<'_>, board: &mut Scoreboard) -> Option<bool> {
         let waits = turn.given.settings.fits_beside && self.waiting.is_some();
@@ -286,51 +235,6 @@ impl Posterior {
         let changes =
             behind || wakes || self.belief.as_ref().is_some_and(due) || self.has_faded(turn) && !waits;
         (!changes).then_some(asked)
-    }
-
-    /// Whether live data alone rests, and is to learn from now on, because it may decide this round: as a probe, beyond the budget, or
-    /// in a recheck. With less data than there is an action is more neglected, so that a recheck of none would be none with all of it.
-    #[inline]
-    fn stirred(&self, turn: Turn<'_>, board: &mut Scoreboard) -> Stirred {
-        let Some(alone) = self.alone.as_ref().filter(|alone| alone.rests()) else {
-            return Stirred::default();
-        };
-        if self.overdrawn || self.belief.as_ref().is_some_and(Belief::is_probe) {
-            return Stirred { wakes: true, asked: false };
-        }
-        let neglect = Neglect { rounds: turn.rounds_per_feature(), norm: ASIDE.norm, scale: 1.0 };
-        let live = alone.so_far().whole().filter(|_| neglect.rounds > NEGLECTED && is_recheck(turn.round));
-        let Some(live) = live else { return Stirred::default() };
-        board.all_candidates(turn.actions.count());
-        board.score(turn.actions, (false, false), Some((live, ASIDE)), None, Branch::Online);
-        let wakes = board.said_aside().1.iter().any(|length| neglect.of(*length) > NEGLECTED);
-        Stirred { wakes, asked: true }
-    }
-
-    /// Whether a round asks for live data alone, which has not learned all rewards yet; the round is counted in its season and in all.
-    #[inline]
-    fn is_behind(&self, given: &Given, (round, dice): (u64, u64)) -> bool {
-        let asks = || self.asks(round, &mut explore::generator(given.settings.seed, dice));
-        self.alone.as_ref().is_some_and(Later::is_behind) && asks().any()
-    }
-
-    /// Lets live data alone learn all rewards, if this round asks for it.
-    #[inline]
-    pub(crate) fn catch_up(&mut self, given: &Given, round: (u64, u64)) {
-        if self.is_behind(given, round)
-            && let Some(alone) = &mut self.alone
-        {
-            alone.catch_up();
-        }
-    }
-
-    /// What a round that takes the largest index asks for live data alone.
-    fn asks(&self, round: u64, dice: &mut Dice) -> Asks {
-        let probe = self.alone.is_some() && self.belief.as_ref().is_some_and(Belief::is_probe);
-        // One that rests has been asked whether an action is neglected.
-        let recheck = probe || self.alone.as_ref().is_some_and(|alone| !alone.rests()) && is_recheck(round);
-        let weight = if self.overdrawn { 1 } else { PRICED };
-        Asks { probe, recheck, weight, priced: dice.random_range(0..weight) == 0 }
     }
 
     #[inline]
@@ -392,58 +296,6 @@ impl Posterior {
             // What it decides, it learns.
             self.wake();
         }
-    }
-
-    /// The largest index of the belief, or what live data alone is asked for: a probe, a recheck, a round beyond the
-    /// budget.
-    fn choose_believed(&self, turn: Turn<'_>, dice: &mut Dice, board: &mut Scoreboard) -> Played {
-        let Asks { probe, recheck, priced, weight } = self.asks(turn.round, dice);
-        self.score(turn, recheck || priced, board);
-        let position = board.largest_index().unwrap_or(0);
-        if recheck || priced {
-            self.ask_live(turn, board);
-        }
-        let asked = if recheck { self.live_favourite(turn, probe, board) } else { None };
-        let mut played = match asked {
-            Some(favourite) => Played::at(favourite, PlayRule::LiveFavourite),
-            None => Played::at(position, PlayRule::LargestIndex),
-        };
-        played.toll.probe = probe;
-        if priced {
-            let priced = self.price(turn, played.position, board);
-            let forced = turn.spent > priced.allowed;
-            if forced {
-                played = Played::at(priced.safe, PlayRule::Forced);
-            }
-            let price = if forced { 0.0 } else { weight as f64 * priced.price };
-            played.toll = Toll { price, priced: true, forced, probe };
-        }
-        played
-    }
-
-    /// The favourite of a draw, or sometimes any action that live data has not ruled out.
-    fn sample_believed(
-        &self,
-        turn: Turn<'_>,
-        drawn: usize,
-        dice: &mut Dice,
-        board: &mut Scoreboard,
-    ) -> Played {
-        let floor = FLOOR.min(turn.rounds_per_feature().recip().sqrt());
-        self.ask_live(turn, board);
-        let Priced { safe, price, allowed } = self.price(turn, drawn, board);
-        let Scoreboard { possible, draws, .. } = board;
-        let forced = turn.spent > allowed;
-        let (favourite, rule) = if forced { (safe, PlayRule::Forced) } else { (drawn, PlayRule::Sampled) };
-        let any = dice.random::<f64>() < floor;
-        let position = if any { possible[dice.random_range(0..possible.len())] } else { favourite };
-        let share = if forced { f64::from(u8::from(position == safe)) } else { draws.share(position) };
-        let chance = if possible.contains(&position) { (possible.len() as f64).recip() } else { 0.0 };
-        let propensity = (1.0 - floor) * share + floor * chance;
-        let price = if forced { 0.0 } else { price };
-        // Not kept, as every round is priced.
-        let toll = Toll { price, forced, ..Toll::default() };
-        Played { propensity, toll, ..Played::at(position, rule) }
     }
 
     pub(crate) fn learn(&mut self, features: Row<'_>, reward: f64, level: f64, board: &mut Scoreboard) {
@@ -509,61 +361,6 @@ impl Posterior {
         }
     }
 
-    /// Asks live data alone for means and ‖x‖ of the actions that were scored last, unless that was done.
-    fn ask_live(&self, turn: Turn<'_>, board: &mut Scoreboard) {
-        if !turn.asked {
-            let live = self.alone.as_ref().map_or(Cow::Borrowed(&self.known), Later::known);
-            board.aside(turn.actions, &live, ASIDE);
-        }
-    }
-
-    /// The action that live data alone would play, once it was asked; in a recheck only if it is neglected.
-    fn live_favourite(&self, turn: Turn<'_>, probe: bool, board: &Scoreboard) -> Option<usize> {
-        let scale = if probe { turn.given.settings.exploration_scale } else { RECHECKED };
-        let norm = scale * self.noise(turn.given);
-        let neglect = Neglect { rounds: turn.rounds_per_feature(), norm, scale };
-        let mut favourite: Option<(usize, f64, f64)> = None;
-        let (means, lengths) = board.said_aside();
-        for (action, (&mean, length)) in means.iter().zip(lengths).enumerate() {
-            let radius = norm * length;
-            let index = neglect.index(mean, mean + radius);
-            if favourite.is_none_or(|best| index > best.1) {
-                favourite = Some((action, index, neglect.of(radius)));
-            }
-        }
-        favourite.filter(|favourite| probe || favourite.2 > NEGLECTED).map(|favourite| favourite.0)
-    }
-
-    /// What it may cost to play this one of the actions that were scored last, by live data alone, once it was asked; see
-    /// [`Budget`].
-    fn price(&self, turn: Turn<'_>, position: usize, board: &mut Scoreboard) -> Priced {
-        let Turn { given, actions, round, .. } = turn;
-        let live = self.alone.as_ref().map_or(Cow::Borrowed(&self.known), Later::known);
-        let settings = &given.settings;
-        let noise = self.noise(given);
-        let budget = Budget::new(live.log_det_growth(), settings.delta, settings.dimension, round);
-        let count = board.candidates.len();
-        let norm = budget.radius * noise;
-        let mut possible = std::mem::take(&mut board.possible);
-        let (means, lengths) = board.said_aside();
-        let upper = |k: usize| means[k] + norm * lengths[k];
-        let lower = |k: usize| means[k] - norm * lengths[k];
-        let (mut safe, mut best) = (0, f64::NEG_INFINITY);
-        for k in 0..count {
-            safe = if upper(k) > upper(safe) { k } else { safe };
-            best = best.max(lower(k));
-        }
-        possible.clear();
-        possible.extend((0..count).filter(|&k| upper(k) >= best));
-        let farthest = |k: usize| self.belief.as_ref().map_or(0.0, |belief| belief.farthest(actions.row(k)));
-        let (price, own) = (upper(safe) - lower(position), farthest(position));
-        // The longest is no shorter than this one.
-        let longest = || (0..count).map(farthest).fold(0.0, f64::max);
-        let price = if price > 2.0 * own { price.min(longest() + own) } else { price }.max(0.0);
-        board.possible = possible;
-        Priced { safe, price: price / noise, allowed: budget.allowed }
-    }
-
     /// Fits the belief anew, where there is one. O(d³).
     fn fit(&mut self, given: &Given, round: u64, rewards: u64) -> Result<()> {
         self.waiting = None;
@@ -573,15 +370,6 @@ impl Posterior {
         (self.known, self.alone) = (known, alone.map(Later::from));
         self.rest(given, rewards);
         Ok(())
-    }
-
-    /// Has live data alone rest until the next fit, where nothing it might say would be acted on.
-    pub(crate) fn rest(&mut self, given: &Given, rewards: u64) {
-        // Draws ask for it in every round.
-        let rarely = matches!(given.settings.method, Method::Posterior { explore: Explore::Ucb, .. });
-        let worth = self.belief.as_ref().is_none_or(|belief| belief.is_alone_worth(rewards));
-        let rests = rarely && !worth && !self.overdrawn;
-        self.alone.iter_mut().for_each(|alone| alone.set_rests(rests));
     }
 
     /// Asks for a fit to run elsewhere, unless one does.
@@ -655,7 +443,7 @@ impl Posterior {
         let alone = self.alone.iter_mut().map(Later::caught_up);
         for known in [&mut self.known].into_iter().chain(alone) {
             if let Known::Parted(parted) = known {
-                parted.limit(|_| f64::MAX);
+                parted.limit(|_| NO_LIMIT);
             }
         }
     }

@@ -341,6 +341,33 @@ impl Settings {
         self
     }
 
+    /// The name of the first thing that `other` was told differently. Dimension and logs are data, and grow. For the crates
+    /// beside this one.
+    #[doc(hidden)]
+    pub fn differs(&self, other: &Self) -> Option<&'static str> {
+        let certificate = match (&self.certificate, &other.certificate) {
+            (Some(one), Some(another)) => {
+                let dimension = one.dimension().max(another.dimension());
+                one.grown(dimension) == another.grown(dimension)
+            }
+            (one, another) => one.is_none() && another.is_none(),
+        };
+        let same = [
+            ("policy", self.method == other.method),
+            ("noise", self.noise == other.noise),
+            ("norm_bound", self.norm_bound == other.norm_bound),
+            ("delta", self.delta.to_bits() == other.delta.to_bits()),
+            ("horizon", self.horizon == other.horizon),
+            ("exploration_scale", self.exploration_scale.to_bits() == other.exploration_scale.to_bits()),
+            ("discount", self.discount.to_bits() == other.discount.to_bits()),
+            ("season", self.season == other.season),
+            ("half_life", self.half_life == other.half_life),
+            ("seed", self.seed == other.seed),
+            ("certificate", certificate),
+        ];
+        same.into_iter().find(|(_, same)| !same).map(|(name, _)| name)
+    }
+
     /// Checks everything and fits the logs. O(d³).
     pub fn build(self) -> Result<Policy> {
         Policy::new(self)
@@ -350,6 +377,12 @@ impl Settings {
     #[doc(hidden)]
     pub fn can_be_sparse(&self) -> bool {
         matches!(self.method, Method::Posterior { prior: Prior::Ridge | Prior::Adaptive, .. })
+    }
+
+    /// Whether the policy doubts what it knows, so that [`Policy::renew`] can begin a new season. For the crates beside this one.
+    #[doc(hidden)]
+    pub fn can_renew(&self) -> bool {
+        matches!(self.method, Method::Posterior { prior: Prior::Adaptive, .. })
     }
 
     /// L, the index of the last layer: ⌈log2 horizon⌉.
@@ -393,7 +426,7 @@ impl Settings {
             "positive",
             self.half_life.unwrap_or(1.0),
         )?;
-        if !matches!(self.method, Method::Posterior { prior: Prior::Adaptive, .. }) {
+        if !self.can_renew() {
             let second = "a policy that never doubts its logs";
             for (first, given) in [("season", self.season.is_some()), ("half_life", self.half_life.is_some())]
             {
@@ -418,8 +451,8 @@ impl Settings {
             value.map_or(Ok(1.0), |value| check::range(value >= 1e-50, name, range, value))
         };
         if let Method::Posterior { explore, .. } = self.method {
-            positive("noise", "positive with width `posterior`", self.noise)?;
-            positive("norm_bound", "positive with width `posterior`", self.norm_bound)?;
+            positive("noise", "above 0", self.noise)?;
+            positive("norm_bound", "above 0", self.norm_bound)?;
             if let Explore::Epsilon(epsilon) = explore {
                 check::range((0.0..=1.0).contains(&epsilon), "epsilon", "in [0, 1]", epsilon)?;
             }

@@ -65,8 +65,9 @@ pub(crate) fn rest() {
     SPARE.with_borrow_mut(|spares| {
         let mut kept = 0;
         spares.retain(|spare| {
-            kept += spare.capacity();
-            kept <= MOST
+            let fits = kept + spare.capacity() <= MOST;
+            kept += if fits { spare.capacity() } else { 0 };
+            fits
         });
     });
 }

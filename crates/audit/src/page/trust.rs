@@ -24,6 +24,8 @@ pub(super) fn tally<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     standings.sort_unstable();
     let told = standings.chunk_by(Standing::eq).map(|alike| match (alike.len(), alike[0]) {
         (count @ 2.., Standing::Holds) => format!("{count} hold"),
+        // Its comma would be one of the list.
+        (count, Standing::Harmless) => format!("{count} drifted harmlessly"),
         (count, standing) => format!("{count} {}", standing.word()),
     });
     words::listed(&told.collect::<Vec<_>>())
@@ -65,14 +67,14 @@ impl Entry<'_> {
     }
 
     fn row(&self) -> Row {
-        let Finding { coverage, trust, interval, .. } = *self.finding;
+        let Finding { coverage, interval, .. } = *self.finding;
         let bounded = |value: f64| value.clamp(-LARGEST, LARGEST);
         let drift = self.effect().map(|value| {
             // Ends that are no numbers are the value itself.
             let [low, high] = interval.unwrap_or([f64::NAN; 2]).map(|end| end * self.size());
             Interval { value: bounded(value), low: bounded(value.min(low)), high: bounded(value.max(high)) }
         });
-        let [coverage, trust] = [(coverage, LARGEST), (trust, 1.0)]
+        let [coverage, trust] = [(coverage, LARGEST), (self.finding.shown_trust(), 1.0)]
             .map(|(value, most)| if value > 0.0 { value.min(most) } else { 0.0 });
         let tone = match self.finding.standing() {
             Standing::Drifted => Tone::Bad,
@@ -136,7 +138,18 @@ fn summary(entries: &[Entry<'_>], pilot: &PilotView, level: f64) -> String {
         let found = entries.iter().filter(|entry| entry.finding.standing() == wanted);
         found.map(|entry| entry.name.clone()).collect::<Vec<_>>()
     };
-    let drifted = names(Standing::Drifted);
+    let mut drifted = names(Standing::Drifted);
+    let harmless = names(Standing::Harmless);
+    let slight = match (drifted.len(), harmless.len()) {
+        (_, 0) => String::new(),
+        (0, 1) => " One has moved, but that costs too little to matter.".to_owned(),
+        (0, few) => format!(" {few} have moved, but that costs too little to matter."),
+        (_, 1) => " That of one of them costs too little to matter.".to_owned(),
+        (_, few) => format!(" That of {few} of them costs too little to matter."),
+    };
+    if !drifted.is_empty() {
+        drifted.extend(harmless);
+    }
     let moved = match drifted.as_slice() {
         [] if entries.iter().all(|entry| entry.finding.drifted.is_none()) => {
             "No feature could be tested: the live rows are too few, or do not vary.".to_owned()
@@ -144,12 +157,6 @@ fn summary(entries: &[Entry<'_>], pilot: &PilotView, level: f64) -> String {
         [] => "No feature shows a drift that matters.".to_owned(),
         [one] => format!("One feature has drifted: {one}."),
         _ => format!("{} features have drifted: {}.", drifted.len(), words::some_of(&drifted, 6)),
-    };
-    let more = if drifted.is_empty() { "" } else { " more" };
-    let slight = match names(Standing::Harmless).len() {
-        0 => String::new(),
-        1 => format!(" One{more} has moved, but that costs too little to matter."),
-        few => format!(" {few}{more} have moved, but that costs too little to matter."),
     };
     let refuted = pilot.p_value.map_or(String::new(), |p_value| {
         let can = if p_value <= level { "can" } else { "cannot" };
@@ -226,6 +233,18 @@ fn untested(audit: &Audit) -> Vec<Block> {
 
 /// Figure of the eigen-directions.
 pub(super) fn directions(audit: &Audit) -> Result<Vec<Block>, Error> {
+    if audit.directions.iter().all(|direction| direction.finding.standing() == Standing::Untested) {
+        let untested =
+            audit.features.iter().filter(|feature| feature.finding.standing() == Standing::Untested);
+        let untested: Vec<String> = untested.map(|feature| feature.name.clone()).collect();
+        let why = if untested.len() < audit.features.len() {
+            let what = words::some_of(&untested, 3);
+            format!("each holds a little of {what}, which the pilot cannot test")
+        } else {
+            "the live rows are too few, or do not vary".to_owned()
+        };
+        return Ok(vec![paragraph(format!("No combination of features could be tested: {why}."))]);
+    }
     let names = names(audit);
     let name = |weights: &[f64]| words::direction(weights, &names, 2, RowsFigure::shows);
     let entries = sorted(audit.directions.iter().map(|found| (name(&found.weights), &found.finding)));

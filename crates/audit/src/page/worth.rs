@@ -15,6 +15,13 @@ pub(super) fn blocks(audit: &Audit) -> Result<Vec<Block>, Error> {
                 rho. Hand it to policies that are told a \
                 certificate, such as ellipsoidal-minucb. The policy truenorth needs none: it measures the drift while \
                 it plays.";
+    if audit.worth.unbiased <= 0.0 {
+        return Ok(vec![
+            paragraph("They are worth nothing."),
+            paragraph(certificate(audit)),
+            paragraph(file),
+        ]);
+    }
     let mut blocks = vec![paragraph(counted), bars(audit)?];
     blocks.extend([paragraph(certificate(audit)), paragraph(file)]);
     Ok(blocks)
@@ -66,8 +73,8 @@ pub(super) fn promise(bounds: &Bounds) -> Vec<Block> {
     if bounds.say_nothing() {
         let most = whole(horizon);
         return vec![paragraph(format!(
-            "They say nothing here: with these logs as without, the bound is above {most}, and {most} rounds with rewards in \
-             [0, 1] cannot lose more. {source}"
+            "They say nothing here: they are for rewards in [0, 1], of which {most} rounds cannot lose more than {most}, and \
+             with these logs as without, the bound is above that. {source}"
         ))];
     }
     vec![paragraph(told), paragraph(format!("{cautious} {source}"))]

@@ -198,19 +198,29 @@ fn the_grid_of_thin_pilots() {
 }
 
 #[test]
-fn without_a_click_everything_is_unclear() {
+fn without_a_click_nothing_is_decided() {
     let mut rng = Rng::seed_from_u64(1);
     let logs = two_actions(&mut rng, 2000, [0.05, 0.03]).statistic(2);
     let silent = two_actions(&mut rng, 2000, [0.0, 0.0]);
     let live = two_actions(&mut rng, 2000, [0.05, 0.03]);
     let cases = [
-        (logs.clone(), silent.clone(), "2,000 live rows have not a single reward of 1"),
-        (silent.statistic(2), live, "the logs have not a single reward of 1"),
-        (silent.statistic(2), silent, "the logs have not a single reward of 1"),
+        (logs.clone(), silent.clone(), Use::Unclear, "2,000 live rows have not a single reward of 1"),
+        (
+            silent.statistic(2),
+            live,
+            Use::None,
+            "rewards are 0, so these logs cannot tell one action from another",
+        ),
+        (
+            silent.statistic(2),
+            silent,
+            Use::None,
+            "rewards are 0, so these logs cannot tell one action from another",
+        ),
     ];
-    for (logs, live, words) in cases {
+    for (logs, live, usable, words) in cases {
         let audit = audited(&logs, Some(&live.pilot()));
-        assert_eq!(audit.verdict.usable, Use::Unclear);
+        assert_eq!(audit.verdict.usable, usable);
         assert!(audit.verdict.sentence.contains(words), "{}", audit.verdict.sentence);
         assert!(audit.features.iter().all(|f| f.finding.drifted != Some(true)));
     }

@@ -3,7 +3,7 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use truenorth::RidgeStatistic;
-use truenorth_audit::{Audit, Options, Pilot, Use, audit};
+use truenorth_audit::{Audit, Options, Pilot, Use, audit, page};
 
 use crate::support::{Rows, audited, names};
 
@@ -270,5 +270,43 @@ fn random_mixtures_of_all_of_it() {
         };
         let (logs, live) = (draw(200), draw(80));
         checked(&logs.statistic(d), Some(&live.pilot()));
+    }
+}
+
+#[test]
+fn logs_whose_rewards_are_all_the_same_are_worth_nothing() {
+    // Sums of tenths are rounded.
+    for (reward, rows, told) in [
+        (0.0, 120, "120"),
+        (1.0, 120, "120"),
+        (-0.25, 120, "120"),
+        (0.1, 3000, "3,000"),
+        (0.7, 20_000, "20,000"),
+    ] {
+        let (mut logs, mut live) = (Rows::default(), Rows::default());
+        for i in 0..rows {
+            let x = [1.0, f64::from(i % 7), f64::from(i % 5)];
+            logs.push(&x, reward);
+            live.push(&x, f64::from(i % 3));
+        }
+        let (logs, pilot) = (logs.statistic(3), live.pilot());
+        for pilot in [None, Some(&pilot)] {
+            let audit = audited(&logs, pilot);
+            assert_eq!(
+                audit.verdict.sentence,
+                format!(
+                    "Use none of the logs: all {told} rewards are {reward}, so these logs cannot tell one action from another."
+                )
+            );
+            assert_eq!(audit.verdict.usable, Use::None);
+            assert!(
+                audit.worth_rounds.abs() < 1e-300
+                    && audit.worth.unbiased.abs() < 1e-300
+                    && audit.bounds.is_none()
+            );
+            assert_eq!(audit.advice, ["Bring logs whose rewards differ, or start from live data alone."]);
+            let html = page(&audit, "logs.tn", None).unwrap();
+            assert!(html.contains("They are worth nothing.") && !html.contains("NaN"));
+        }
     }
 }

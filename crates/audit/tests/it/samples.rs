@@ -1,8 +1,8 @@
 //! Audits made by hand: what pages have to cope with.
 
 use truenorth_audit::{
-    Audit, Bounds, CertificateView, Cost, Direction, Feature, Finding, Pair, PairEstimate, PilotView, Use,
-    Verdict, Worth,
+    Audit, Bounds, CertificateView, Cost, Direction, Feature, Finding, MeasuredCost, Pair, PairEstimate,
+    PilotView, Use, Verdict, Worth,
 };
 
 const BIKES: [&str; 15] = [
@@ -308,6 +308,15 @@ fn audit(features: Vec<Feature>, tested: bool) -> Audit {
             actions: 5.0,
             given: true,
             clicks: false,
+            measured: tested.then_some(MeasuredCost {
+                estimate: 0.024,
+                stderr: 0.011,
+                interval: [0.002, 0.046],
+                advantage: 0.2,
+                advantage_stderr: 0.014,
+                rounds: 2_000,
+                contradicts: false,
+            }),
         }),
         worth: Worth {
             unbiased: 1_480.0,

@@ -87,7 +87,7 @@ fn what_is_promised_at_most_is_labelled_so_and_its_source_is_named() {
     // Bounds beyond all that can be lost are not held against each other.
     audit.bounds = audit.bounds.map(|bounds| Bounds { with_logs: 4e6, without_logs: 1.94e6, ..bounds });
     let told = html(&audit);
-    assert!(told.contains("They say nothing here: with these logs as without") && told.contains(paper));
+    assert!(told.contains("They say nothing here: they are for rewards in [0, 1]") && told.contains(paper));
     assert!(!told.contains("1,940,000") && !told.contains("smaller one"));
     // Of one column, 4 times 0.5 units is more than 1.2 of the other, whose budget is larger.
     let finding = |typical: f64| Finding { typical, ..audit.features[0].finding };
@@ -226,4 +226,21 @@ fn the_certificate_is_told_feature_by_feature() {
     assert_eq!(row[6], "± 0.37");
     audit.certificate.matrix[0][0] = -1.0;
     assert!(rows(&html(&audit)).iter().all(|row| row[6] == "–"), "not a certificate");
+}
+
+#[test]
+fn directions_that_cannot_be_tested_are_a_sentence_and_no_table() {
+    let mut audit = samples::typical();
+    let untested = |finding: Finding| Finding { drifted: None, drift: None, interval: None, ..finding };
+    for direction in &mut audit.directions {
+        direction.finding = untested(direction.finding);
+    }
+    for feature in &mut audit.features[7..9] {
+        feature.finding = untested(feature.finding);
+    }
+    let said = "No combination of features could be tested: each holds a little of f_hsin2 and f_hcos2, which the pilot cannot test.";
+    let page = html(&audit);
+    assert!(page.contains(said));
+    // Rows of the features alone.
+    assert_eq!(page.matches("class=\"row-name\"").count(), 15);
 }

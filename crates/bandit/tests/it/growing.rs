@@ -179,3 +179,37 @@ fn terms_that_cannot_change_a_choice_are_named() {
         ]
     );
 }
+
+#[test]
+fn without_logs_terms_that_cannot_change_a_choice_are_named_once_an_event_has_shown_them() {
+    let warned = |model: &str, events: &[&str]| {
+        let mut bandit = Bandit::new(Parts::without_logs(model).unwrap(), |policy| policy).unwrap();
+        assert_eq!(bandit.warnings(), [""; 0], "{model}");
+        for json in events {
+            bandit.choose(&event(json)).unwrap();
+        }
+        let mut copy = Bandit::from_bytes(&bandit.to_bytes()).unwrap();
+        assert_eq!(copy.warnings(), [""; 0], "it is no part of the state");
+        copy.intervals(&event(events[0])).unwrap();
+        assert_eq!(copy.warnings(), [""; 0], "what is only tried says nothing");
+        for json in events {
+            copy.choose(&event(json)).unwrap();
+        }
+        let told = bandit.warnings();
+        assert_eq!(copy.warnings(), told);
+        told.iter()
+            .map(|said| said.split("cross it with the action: ").nth(1).unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let simple = r#"{"context":{"segment":"a","hour":3},"actions":[{"id":"x"},{"id":"y"}]}"#;
+    assert_eq!(warned("segment + segment:id", &[simple]), ["`segment:id`"]);
+    assert_eq!(warned("id:(1 + segment + hour)", &[simple]), [""; 0]);
+    let items = r#"{"context":{"segment":"a"},"actions":[{"id":"x","age":1,"item":"p"},{"id":"y","age":2,"item":"q"}]}"#;
+    assert_eq!(warned("segment + age + item", &[items]), ["`segment:item`"]);
+    assert_eq!(warned("segment + age", &[items]), ["`segment:id`"]);
+    // A pattern that fits nothing at first may fit a field of some action later.
+    let bare = r#"{"context":{},"actions":[{"id":"x"},{"id":"y"}]}"#;
+    let late = r#"{"context":{},"actions":[{"id":"x"},{"id":"y","item.kind":"p"}]}"#;
+    assert_eq!(warned("id + item.*", &[bare]), ["`item.*:id`"]);
+    assert_eq!(warned("id + item.*", &[bare, late, late]), [""; 0]);
+}

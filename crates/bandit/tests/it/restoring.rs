@@ -77,7 +77,7 @@ fn bytes_of_something_else_are_refused_by_what_is_wrong() {
     assert_eq!(told(&bytes[..9]), ("damaged", "the bandit is damaged: it is too short".to_owned()));
     let mut newer = bytes.clone();
     newer[9] += 1;
-    let sentence = "the bandit has version 3, but this build reads version 2".to_owned();
+    let sentence = "the bandit has version 4, but this build reads version 3".to_owned();
     assert_eq!(told(&newer), ("other_version", sentence));
     let mut changed = bytes.clone();
     *changed.last_mut().unwrap() ^= 1;

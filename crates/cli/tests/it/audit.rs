@@ -74,6 +74,42 @@ fn json_has_the_promised_fields() {
 }
 
 #[test]
+fn what_a_service_exports_tests_logs_that_were_a_table() {
+    let scratch = filled();
+    let live = fs::read_to_string(scratch.path("live.csv")).unwrap();
+    let mut rows = live.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = rows.next().unwrap();
+    let events: Vec<String> = rows
+        .map(|row| {
+            let value = |name: &str| row[names.iter().position(|other| *other == name).unwrap()];
+            let action = NAMES.map(|name| format!("\"{name}\":{}", value(name))).join(",");
+            let reward = value("reward");
+            format!("{{\"actions\":[{{\"id\":\"a\",{action}}}],\"action\":\"a\",\"reward\":{reward}}}\n")
+        })
+        .collect();
+    // The last one waits for its reward.
+    scratch.write(
+        "live.jsonl",
+        events.concat() + "{\"actions\":[{\"id\":\"a\",\"x\":1,\"y\":1,\"z\":1}],\"action\":\"a\"}\n",
+    );
+    let [audit, told] = ["", "--format events"].map(|format| {
+        let call = format!("audit logs.tn --pilot live.jsonl {format} --json");
+        let (printed, said) = scratch.prints_and_says(&call);
+        assert_eq!(said, "truenorth: live.jsonl: left out 1 row\n");
+        serde_json::from_str::<Value>(&printed).unwrap()
+    });
+    let table = scratch.json("audit logs.tn --pilot live.csv");
+    assert_eq!(audit, told);
+    assert_eq!(which(&audit, "drifted"), "z");
+    for (feature, same) in
+        audit["features"].as_array().unwrap().iter().zip(table["features"].as_array().unwrap())
+    {
+        let [drift, same] = [feature, same].map(|feature| feature["drift"].as_f64().unwrap());
+        assert!((drift - same).abs() < 1e-12, "{feature}");
+    }
+}
+
+#[test]
 fn text_tells_verdict_table_and_advice() {
     let scratch = filled();
     assert_snapshot!(scratch.prints("audit logs.tn --pilot live.csv"), @r#"
@@ -97,8 +133,8 @@ fn text_tells_verdict_table_and_advice() {
 
     Bounds in the worst case, from the paper "Direction-Aware Offline-to-Online Learning in Linear
     Contextual Bandits":
-    They say nothing here: with the logs as without, the bound is above 20,000, and 20,000 rounds
-    with rewards in [0, 1] cannot lose more.
+    They say nothing here: they are for rewards in [0, 1], of which 20,000 rounds cannot lose more
+    than 20,000, and with the logs as without, the bound is above that.
 
     Next:
     Start from the logs: the default policy counts each feature as far as live rewards bear it out.
@@ -122,8 +158,8 @@ fn text_tells_verdict_table_and_advice() {
 
     Bounds in the worst case, from the paper "Direction-Aware Offline-to-Online Learning in Linear
     Contextual Bandits":
-    They say nothing here: with the logs as without, the bound is above 20,000, and 20,000 rounds
-    with rewards in [0, 1] cannot lose more.
+    They say nothing here: they are for rewards in [0, 1], of which 20,000 rounds cannot lose more
+    than 20,000, and with the logs as without, the bound is above that.
 
     Next:
     Test the logs: bring live rows with the same columns, chosen with some randomness.
@@ -147,7 +183,8 @@ fn pilots_may_be_rows_or_a_summary_in_any_order() {
         text + &[cells[3], cells[4], cells[1], cells[2]].join(",") + "\n"
     });
     scratch.write("turned.csv", turned);
-    let alone = scratch.json("audit logs.tn --pilot turned.csv");
+    let (alone, _) = scratch.prints_and_says("audit logs.tn --pilot turned.csv --json");
+    let alone: Value = serde_json::from_str(&alone).unwrap();
     assert_eq!(alone["pilot"]["independent"], 200, "no column of rounds");
     scratch.prints("summarize turned.csv --features z,x,y --reward reward -o turned.tn");
     let summed = scratch.json("audit logs.tn --pilot turned.tn");
@@ -159,6 +196,18 @@ fn pilots_may_be_rows_or_a_summary_in_any_order() {
     let renamed = scratch.read("live.csv").replacen("round", "day", 1);
     scratch.write("renamed.csv", renamed);
     assert_eq!(scratch.json("audit logs.tn --pilot renamed.csv --round day"), rows);
+}
+
+#[test]
+fn logs_that_are_compared_with_themselves_are_told_so() {
+    let scratch = filled();
+    scratch.prints("summarize live.csv --features x,y,z --reward reward -o live.tn");
+    for (pilot, same) in [("logs.csv", true), ("logs.tn", true), ("live.csv", false), ("live.tn", false)] {
+        let (_, said) = scratch.prints_and_says(&format!("audit logs.tn --pilot {pilot}"));
+        let expected =
+            "truenorth: logs.csv is one of the files of these logs: this compares them with themselves\n";
+        assert_eq!(said, if same { expected } else { "" }, "{pilot}");
+    }
 }
 
 #[test]
@@ -181,7 +230,10 @@ fn levels_that_the_logs_never_had_are_ignored_with_a_warning() {
         ));
     }
     let (printed, said) = scratch.prints_and_says("audit logs.tn --pilot live.csv");
-    assert_eq!(said, "truenorth: live.csv: ignored 30 values of features that the logs never had\n");
+    assert_eq!(
+        said,
+        "truenorth: live.csv: ignored 30 values of features that the logs never had: `colour=mauve`\n"
+    );
     assert!(printed.contains("\ncolour=red ") && !printed.contains("mauve"), "{printed}");
     let (_, said) = scratch.prints_and_says("audit logs.tn --pilot live.tn");
     assert_eq!(said, "truenorth: live.tn: ignored 1 feature that the logs never had\n");
@@ -210,7 +262,9 @@ fn pilots_that_do_not_fit_are_named() {
     assert_snapshot!(says("live.csv --round day"), @"truenorth: live.csv: there is no column named `day`; the columns are `round`, `x`, `y`, `z`, `reward`");
     assert_snapshot!(says("narrow.tn"), @"truenorth: narrow.tn: its model has no term `N(z)`, but that of the logs has");
     assert_snapshot!(says("paid.tn"), @"truenorth: paid.tn: its reward is `paid`, but that of the logs is `reward`");
-    assert_snapshot!(says("events.tn"), @"truenorth: events.tn: only one of it and the logs comes from tables");
+    assert_snapshot!(says("events.tn"), @"truenorth: events.tn: it was made from events, but the logs are a table: give the events themselves");
+    scratch.write("live.jsonl", "{\"context\":{},\"actions\":[{\"id\":\"a\",\"x\":1,\"y\":1,\"z\":1}],\"action\":\"a\",\"reward\":1}\n");
+    assert_snapshot!(says("live.jsonl --round day"), @"truenorth: live.jsonl: events have no column of rounds");
     assert_snapshot!(says("logs.tn --round round"), @"truenorth: logs.tn: `--round` needs rows, but this is a summary of them");
 }
 
@@ -386,4 +440,54 @@ fn of_the_headlines_the_level_has_drifted_and_the_comparison_has_not() {
     let Some(audit) = real("upworthy", "reward") else { return };
     assert_eq!(audit["verdict"]["use"], "some");
     assert!(sentence(&audit).contains("(f_bias"), "{}", sentence(&audit));
+}
+
+#[test]
+fn a_table_whose_rounds_are_not_found_is_spoken_of() {
+    let scratch = filled();
+    let live = fs::read_to_string(scratch.path("live.csv")).unwrap();
+    let (header, rows) = live.split_once('\n').unwrap();
+    scratch.write("rnd.csv", format!("{}\n{rows}", header.replace("round", "rnd")));
+    let said = |call: &str| scratch.prints_and_says(call).1;
+    assert_eq!(
+        said("audit logs.tn --pilot rnd.csv"),
+        "truenorth: rnd.csv: no column of rounds (`--round NAME`): rows count as independent, and the cost is that of choosing \
+         among 5 rows at random\n"
+    );
+    assert!(said("audit logs.tn --pilot rnd.csv --actions 3").contains("among 3 rows at random"));
+    assert_eq!(said("audit logs.tn --pilot rnd.csv --round rnd"), "");
+    assert_eq!(said("audit logs.tn --pilot live.csv"), "");
+}
+
+#[test]
+fn a_cost_is_measured_where_there_are_rounds() {
+    let scratch = filled();
+    let cost = &scratch.json("audit logs.tn --pilot live.csv")["cost"];
+    let measured = &cost["measured"];
+    assert_has(measured, "estimate stderr interval advantage advantage_stderr rounds contradicts");
+    assert!(measured["contradicts"] == false && measured["rounds"] == 50, "{measured}");
+    let apart = measured["estimate"].as_f64().unwrap() - cost["estimate"].as_f64().unwrap();
+    assert!(apart.abs() < 0.1, "{cost}");
+    scratch.prints("summarize live.csv --features x,y,z --reward reward -o live.tn");
+    assert!(scratch.json("audit logs.tn --pilot live.tn")["cost"].is_null());
+}
+
+#[test]
+fn logs_of_one_reward_are_answered_in_a_sentence() {
+    let scratch = Scratch::new();
+    let rows: String = ["1,2,0\n", "3,1,0\n", "2,5,0\n"].concat().repeat(20);
+    scratch.write("logs.csv", format!("x,y,reward\n{rows}"));
+    let (_, said) = scratch.prints_and_says("summarize logs.csv --features x,y --reward reward -o logs.tn");
+    assert_eq!(said, "truenorth: all 60 rows have the reward 0: they cannot tell one action from another\n");
+    let printed = scratch.prints("audit logs.tn");
+    assert!(
+        printed.starts_with(
+            "Use none of the logs: all 60 rewards are 0, so these logs cannot tell one action from another.\n"
+        ),
+        "{printed}"
+    );
+    assert!(
+        !printed.contains("orth in live rounds") && !printed.contains("live rounds to a policy"),
+        "{printed}"
+    );
 }

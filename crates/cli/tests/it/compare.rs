@@ -539,7 +539,8 @@ fn wrong_files_and_columns_are_named() {
         @"truenorth: DIR/no.csv: No such file or directory (os error 2)");
     assert_snapshot!(folder.says("offline.csv", "no.csv", &[]),
         @"truenorth: DIR/no.csv: No such file or directory (os error 2)");
-    assert_snapshot!(folder.says("offline.txt", "online.csv", &[]), @"truenorth: DIR/offline.txt: the format is not clear; known endings are .csv, .jsonl, .ndjson, .vw, .dsjson, .json (or these with .gz), .parquet, .arrow, .arrows, .feather, .ipc");
+    folder.write("offline.txt", "day,f_a,f_b,f_c,reward\n");
+    assert_snapshot!(folder.says("offline.txt", "online.csv", &[]), @"truenorth: DIR/offline.txt: the format is not clear; known endings are .csv, .tsv, .jsonl, .ndjson, .vw, .dsjson, .json (or these with .gz), .parquet, .arrow, .arrows, .feather, .ipc");
     assert_snapshot!(folder.says("offline.csv", "online.csv", &["--reward", "paid"]), @"truenorth: DIR/offline.csv: there is no column named `paid`; the columns are `day`, `f_a`, `f_b`, `f_c`, `reward`");
     assert_snapshot!(folder.says("offline.csv", "online.csv", &["--features", "f_a,f_z"]), @"truenorth: DIR/offline.csv: there is no column named `f_z`; the columns are `day`, `f_a`, `f_b`, `f_c`, `reward`");
     assert_snapshot!(folder.says("offline.csv", "online.csv", &["--features", "g_*"]), @"truenorth: DIR/offline.csv: no column matches `g_*`; the columns are `day`, `f_a`, `f_b`, `f_c`, `reward`");
@@ -589,7 +590,7 @@ fn wrong_calls_are_answered_in_a_sentence() {
     assert_snapshot!(says(&["--drift=-1"]), @"truenorth: `--drift` must be at least 0 and at most 1e50, but is -1");
     assert_snapshot!(says(&["--norm-bound=-1"]), @"truenorth: `--norm-bound` must be at least 0 and at most 1e50, but is -1");
     assert_snapshot!(says(&["--noise", "nan"]), @"truenorth: `--noise` must be at least 0 and at most 1e50, but is NaN");
-    assert_snapshot!(says(&["--noise", "0"]), @r#"truenorth: policy "truenorth": `--noise` must be positive with width `posterior`, but is 0"#);
+    assert_snapshot!(says(&["--noise", "0"]), @r#"truenorth: policy "truenorth": `--noise` must be above 0, but is 0"#);
     assert!(says(&["--seeds", "0"]).contains("`--seeds`: 0 is not from 1 to 10000"));
 }
 
@@ -636,7 +637,7 @@ fn help_names_every_policy() {
     let output = truenorth(&["compare", "--help"]);
     let help = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     let policies = help.split("Policies:").nth(1).unwrap();
-    assert_snapshot!(policies.split(" Example:").next().unwrap().trim(), @"played unless others are named: truenorth, truenorth-confidence, truenorth-sampling, lin-ucb, lin-ts, greedy, epsilon-greedy, oful, suplinucb, warm-lin-ucb, warm-greedy, warm-suplinucb, offline-only (without --offline, neither warm-* nor offline-only) also: ellipsoidal-minucb-3d with --drift or --certificate: ellipsoidal-minucb, pooled-only, min-ucb (min-ucb for actions that are unit vectors)");
+    assert_snapshot!(policies.split(" Example:").next().unwrap().trim(), @"played unless others are named: truenorth, truenorth-confidence, truenorth-sampling, lin-ucb, lin-ts, greedy, epsilon-greedy, oful, suplinucb, warm-lin-ucb, warm-greedy, warm-suplinucb, offline-only (without --offline, neither warm-* nor offline-only) also: ellipsoidal-minucb-3d also, where --drift or --certificate is told: ellipsoidal-minucb, pooled-only, min-ucb (min-ucb for actions that are unit vectors) docs/method.md says in its section 9 which of them is for what.");
 }
 
 /// Recorded problems beside the project. Their scores are noisy, the more so with two orders.

@@ -89,6 +89,42 @@ impl Live {
 }
 
 #[test]
+#[cfg(unix)]
+fn what_was_answered_is_in_the_state_however_politely_the_program_is_ended() {
+    let scratch = summarized(1.0);
+    for signal in ["-INT", "-TERM"] {
+        let mut live = Live::start(&scratch, "decide logs.tn --state kept.tn");
+        let answer = live.ask(event(0, 0, 1.0).to_string());
+        live.ask(json!({ "decision_id": answer["decision_id"], "reward": 1 }).to_string());
+        let id = live.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        assert!(!live.child.wait().unwrap().success());
+    }
+    // Nobody hears the second answer.
+    let mut live = Live::start(&scratch, "decide --state kept.tn");
+    live.ask(event(0, 0, 1.0).to_string());
+    drop(live.output);
+    writeln!(live.input, "{}", event(1, 0, 1.0)).unwrap();
+    assert!(live.child.wait().unwrap().success());
+    let (_, said) = scratch.prints_and_says("decide --state kept.tn");
+    assert_eq!(said, "truenorth: goes on from kept.tn: 4 decisions, 2 rewards, 2 open\n");
+}
+
+#[test]
+fn a_field_beside_the_context_is_found_there() {
+    let scratch = summarized(1.0);
+    let mut live = Live::start(&scratch, "decide logs.tn");
+    let mut event = event(0, 0, 1.0);
+    event["user"] = event["context"].as_object_mut().unwrap().remove("user").unwrap();
+    let beside = live.ask(event.to_string());
+    assert_eq!(
+        beside["error"]["message"],
+        "line 1: action \"politics\": field `user` has no value; `user` stands beside `context`, and not in it"
+    );
+    live.end();
+}
+
+#[test]
 fn every_context_gets_its_article_whatever_the_unit_of_prices() {
     for unit in [1.0, 1000.0] {
         let scratch = summarized(unit);
@@ -197,7 +233,8 @@ fn rows_of_others_later_logs_and_new_seasons_reach_a_running_bandit() {
     let (_, said) = scratch.prints_and_says("decide --state b.tn --add logs.tn --renew");
     assert_eq!(
         said,
-        "truenorth: goes on from b.tn: 0 decisions, 0 rewards, 0 open\ntruenorth: a new season begins\n"
+        "truenorth: goes on from b.tn: 0 decisions, 0 rewards, 3,000 rows of others, 0 open\n\
+         truenorth: added the logs of logs.tn, 3,000 rows\ntruenorth: a new season begins\n"
     );
     scratch.prints("summarize logs.csv --model item --action item --reward click -o other.tn");
     assert_eq!(
@@ -367,7 +404,8 @@ fn a_summary_beside_a_state_is_spoken_of_when_it_is_newer() {
         )
     );
     touch();
-    assert_eq!(scratch.prints_and_says("decide logs.tn --state b.tn --add logs.tn").1, goes_on);
+    let added = format!("{goes_on}truenorth: added the logs of logs.tn, 3,000 rows\n");
+    assert_eq!(scratch.prints_and_says("decide logs.tn --state b.tn --add logs.tn").1, added);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{text, truenorth};
+use crate::support::{Scratch, text, truenorth};
 
 #[test]
 fn the_tour_makes_files_and_shows_every_command_with_what_it_prints() {
@@ -67,4 +67,23 @@ fn the_tour_makes_files_and_shows_every_command_with_what_it_prints() {
         assert!(!page.contains(outside), "{outside}");
     }
     fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn the_tour_writes_over_its_own_files_alone() {
+    let scratch = Scratch::new();
+    assert!(scratch.run("demo").status.success() && scratch.run("demo").status.success());
+    for (folder, name) in [("demo", "live.csv"), ("mine", "logs.csv"), ("site", "index.html")] {
+        std::fs::create_dir_all(scratch.path(folder)).unwrap();
+        scratch.write(&format!("{folder}/{name}"), "mine");
+        let said = scratch.says(&format!("demo --out {folder}"));
+        let expected = format!(
+            "truenorth: {folder}/{name} is not the tour's own, and would be written over: name another folder with `--out`"
+        );
+        assert_eq!(said.trim_end(), expected);
+        if name == "logs.csv" {
+            assert_eq!(scratch.says(&format!("demo --live --out {folder}")).trim_end(), expected);
+        }
+        assert_eq!(fs::read_to_string(scratch.path(&format!("{folder}/{name}"))).unwrap(), "mine");
+    }
 }

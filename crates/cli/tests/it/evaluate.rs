@@ -93,6 +93,32 @@ fn a_table_says_the_same_as_events() {
 }
 
 #[test]
+fn a_policy_that_ties_agrees_with_a_table_by_chance_alone() {
+    let scratch = Scratch::new();
+    let (mut csv, mut jsonl) = ("item,reward,p\n".to_owned(), String::new());
+    let actions: Vec<String> = (0..10).map(|item| format!(r#"{{"id":"{item}"}}"#)).collect();
+    let mut dice = Dice(5);
+    for _ in 0..1000 {
+        let item = dice.below(10);
+        writeln!(csv, "{item},0,0.1").unwrap();
+        writeln!(
+            jsonl,
+            r#"{{"actions":[{}],"action":"{item}","reward":0,"probability":0.1}}"#,
+            actions.join(",")
+        )
+        .unwrap();
+    }
+    scratch.write("log.csv", csv);
+    scratch.write("log.jsonl", jsonl);
+    let weight =
+        |call: &str| value(&scratch.json(&format!("evaluate {call} --policy greedy")), "mean_weight");
+    let table = weight("log.csv --model C(item) --action item --reward reward --probability p");
+    // Rewards are all 0, so every choice is a tie.
+    near(table, 1.0, 0.4);
+    near(table, weight("log.jsonl --model id"), 1e-9);
+}
+
+#[test]
 fn people_read_a_table_and_why_it_is_not_to_be_relied_on() {
     let scratch = Scratch::new();
     scratch.write("log.jsonl", events(30));
@@ -111,6 +137,81 @@ fn people_read_a_table_and_why_it_is_not_to_be_relied_on() {
     scratch.write("certain.jsonl", certain);
     let text = scratch.prints("evaluate certain.jsonl --model segment:id --policy uniform");
     assert!(text.contains("in 100 % of the decisions the log took its action with probability 1"), "{text}");
+    // An interval would be around the wrong number, and the log is worth nothing to the policy.
+    assert!(!text.contains("they are worth"), "{text}");
+    let found = scratch.json("evaluate certain.jsonl --model segment:id --policy uniform");
+    for estimate in ["dr", "ips", "snips", "replay"] {
+        assert!(found[estimate]["value"].is_number() && found[estimate]["upper"].is_null(), "{found}");
+    }
+    assert!(found["logged"]["upper"].is_number(), "{found}");
+}
+
+#[test]
+fn rewards_that_are_all_alike_leave_no_interval() {
+    let scratch = Scratch::new();
+    for (reward, bound) in [("0", "at most 3/200"), ("1", "at least 1 - 3/200"), ("2.5", "")] {
+        let alike =
+            events(200).replace("\"reward\":0", "\"reward\":R").replace("\"reward\":1", "\"reward\":R");
+        scratch.write("alike.jsonl", alike.replace(":R", &format!(":{reward}")));
+        let found = scratch.json("evaluate alike.jsonl --model segment:id --policy uniform");
+        let warning = found["warnings"][0].as_str().unwrap();
+        assert!(warning.starts_with(&format!("all 200 rewards are {reward}, so")), "{warning}");
+        assert!(warning.ends_with(if bound.is_empty() { "can be told" } else { bound }), "{warning}");
+        assert_eq!(found["trusted"], false);
+        for estimate in ["logged", "dr", "ips", "snips", "replay"] {
+            assert!(found[estimate]["stderr"].is_null() && found[estimate]["upper"].is_null(), "{found}");
+        }
+    }
+}
+
+#[test]
+fn malformed_events_are_left_out_and_counted_if_that_is_asked() {
+    let scratch = Scratch::new();
+    scratch.write("good.jsonl", events(100));
+    let mut lines: Vec<String> = events(100).lines().map(str::to_owned).collect();
+    lines.insert(7, "[1]".to_owned());
+    lines.insert(9, lines[0].replace("\"probability\":", "\"chance\":"));
+    scratch.write("bad.jsonl", lines.join("\n"));
+    let call = "evaluate bad.jsonl --model segment:id --policy uniform";
+    assert!(scratch.says(call).starts_with("truenorth: bad.jsonl, line 8: "));
+    let printed = scratch.prints(&format!("{call} --skip-malformed"));
+    assert!(printed.contains("Left out 2 malformed events (the first: bad.jsonl, line 8: "), "{printed}");
+    let found = scratch.json(&format!("{call} --skip-malformed"));
+    let good = scratch.json("evaluate good.jsonl --model segment:id --policy uniform");
+    assert_eq!((&found["dr"], &found["malformed"]), (&good["dr"], &2.into()));
+    // Where nothing is left, the first says why.
+    scratch.write("none.jsonl", events(20).replace("\"probability\":", "\"chance\":"));
+    let said = scratch.says("evaluate none.jsonl --model segment:id --policy uniform --skip-malformed");
+    assert!(said.starts_with("truenorth: none.jsonl, line 1: the event has no `probability`"), "{said}");
+}
+
+#[test]
+fn a_policy_that_needs_a_horizon_is_told_one() {
+    let scratch = Scratch::new();
+    scratch.write("log.jsonl", events(100));
+    let call = "evaluate log.jsonl --model segment:id --policy suplinucb";
+    assert!(scratch.says(call).contains("`--horizon` is needed"));
+    assert_eq!(scratch.json(&format!("{call} --horizon 100"))["decisions"], 100);
+}
+
+#[test]
+fn a_policy_that_has_seen_the_rewards_it_is_judged_by_is_not_trusted() {
+    let scratch = Scratch::new();
+    scratch.write("log.jsonl", events(1000));
+    scratch.write("other.jsonl", events(1000));
+    for file in ["log", "other"] {
+        scratch.prints(&format!("summarize {file}.jsonl --model segment:id -o {file}.tn"));
+    }
+    for (call, trusted) in [
+        ("--summary log.tn --policy truenorth", false),
+        ("--summary other.tn --policy truenorth", true),
+        ("--summary log.tn --policy uniform", true),
+    ] {
+        let found = scratch.json(&format!("evaluate log.jsonl {call}"));
+        assert_eq!(found["trusted"], trusted, "{call}: {}", found["warnings"]);
+        let said = found["warnings"].to_string().contains("log.jsonl is one of the files of the summary");
+        assert_eq!(said, !trusted, "{call}");
+    }
 }
 
 #[test]

@@ -47,8 +47,6 @@ fn one_command_opens_a_shop_and_says_where_to_look_and_how_it_went() {
 #[test]
 fn what_cannot_start_says_why_in_a_sentence() {
     let folder = Scratch::new();
-    folder.write("broken.tn", "nothing of the kind");
-    folder.write("file", "");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap();
     for (call, sentence) in [
@@ -60,44 +58,43 @@ fn what_cannot_start_says_why_in_a_sentence() {
             format!("demo --live --out d --listen {port}"),
             format!("truenorth: cannot listen at {port}: Address already in use"),
         ),
-        ("serve --log off --data file --listen 127.0.0.1:0".to_owned(), "truenorth: file: ".to_owned()),
-        (
-            "serve --log off --data a --listen 127.0.0.1:0 --bandit x=missing.tn".to_owned(),
-            "truenorth: bandit `x`: missing.tn: No such file".to_owned(),
-        ),
-        (
-            "serve --log off --data b --listen 127.0.0.1:0 --bandit x=broken.tn".to_owned(),
-            "truenorth: bandit `x`: broken.tn: ".to_owned(),
-        ),
-        (
-            "serve --log off --data c --listen 127.0.0.1:0 --bandit a/b=price".to_owned(),
-            "truenorth: bandit `a/b`: a bandit's name has".to_owned(),
-        ),
-        (
-            "serve --log off --data e --listen 127.0.0.1:0 --bandit x=price+(".to_owned(),
-            "truenorth: bandit `x`: ".to_owned(),
-        ),
-        (
-            "serve --log off --data f --listen 127.0.0.1:0 --journal sqlite".to_owned(),
-            "truenorth: sqlite: a journal is `nats://HOST:PORT".to_owned(),
-        ),
-        ("verify nowhere".to_owned(), "truenorth: nowhere".to_owned()),
     ] {
         let output = folder.run(&call);
         let said = text(&output.stderr);
         assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{call}: {said}");
         assert!(said.starts_with(&sentence), "{call}: {said}");
     }
+}
+
+#[test]
+fn what_is_told_wrong_is_said_in_a_sentence_before_anything_is_made() {
+    let folder = Scratch::new();
+    folder.write("broken.tn", "nothing of the kind");
+    folder.write("logs.csv", "x,reward\n1,0\n2,1\n3,0\n4,1\n");
+    folder.prints("summarize logs.csv --features x --reward reward -o logs.tn");
+    let whole = std::fs::read(folder.path("logs.tn")).unwrap();
+    folder.write("cut.tn", &whole[..whole.len() / 2]);
     for (call, sentence) in [
-        ("serve --bandit x", "say NAME=logs.tn, or NAME=FORMULA"),
-        ("serve --listen nowhere", "`--listen` \"nowhere\": an address has a port"),
-        ("demo --visitors 5", "--live"),
+        ("serve --data logs.csv", "logs.csv: this is a file; a folder is needed"),
+        ("serve --data d --bandit x=missing.tn", "bandit `x`: missing.tn: No such file"),
+        ("serve --data d --bandit x=broken.tn", "bandit `x`: broken.tn: "),
+        ("serve --data d --bandit x=logs.csv", "bandit `x`: logs.csv: "),
+        ("serve --data d --bandit x=cut.tn", "bandit `x`: cut.tn: "),
+        ("serve --data d --bandit a/b=price", "bandit `a/b`: a bandit's name has"),
+        ("serve --data d --bandit x=price+(", "bandit `x`: "),
+        ("serve --data d --bandit x=logs.tn --bandit y=bs(price)", "bandit `y`: "),
+        ("serve --data d --journal foo", "foo: a journal is `nats://HOST:PORT"),
+        ("serve --data d --keep-days 0", "`--keep-days` must be above 0, but is 0"),
+        ("serve --data d --keep-days -1", "`--keep-days` must be above 0, but is -1"),
+        ("serve --data d --listen nowhere", "`--listen` \"nowhere\": an address has a port"),
+        ("serve --data d --listen localhost:99999", "`--listen` \"localhost:99999\": \"99999\" is no port"),
+        ("serve --data d --bandit x", "`--bandit` \"x\": say NAME=logs.tn, or NAME=FORMULA"),
+        ("verify nowhere", "nowhere: there is no such folder"),
+        ("verify logs.csv", "logs.csv: this is a file; a folder is needed"),
     ] {
-        let output = folder.run(call);
-        assert!(
-            output.status.code() == Some(2) && text(&output.stderr).contains(sentence),
-            "{call}: {}",
-            text(&output.stderr)
-        );
+        let said = folder.says(call);
+        assert!(said.starts_with(&format!("truenorth: {sentence}")), "{call}: {said}");
     }
+    let output = folder.run("demo --visitors 5");
+    assert!(output.status.code() == Some(2) && text(&output.stderr).contains("--live"), "{output:?}");
 }

@@ -55,6 +55,49 @@ fn help_says_where_formulas_are_explained_and_which_paper_is_meant() {
 }
 
 #[test]
+fn help_says_where_the_names_of_policies_are() {
+    for command in ["decide", "evaluate"] {
+        let help = truenorth(&[command, "--help"]);
+        assert!(text(&help.stdout).contains("`truenorth help compare`"), "{command}");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_what_it_is_named_for_is_told_so() {
+    let scratch = Scratch::new();
+    let rows: Vec<String> = (0..40).map(|row| format!("{row},{},{}\n", row % 4, row % 2)).collect();
+    scratch.write("logs.csv", format!("round,x,reward\n{}", rows.concat()));
+    scratch.write("empty.toml", " \n");
+    scratch.write("comments.toml", "# runs = 3\n\n  # nothing else\n");
+    scratch.prints("summarize logs.csv --features x --reward reward -o logs.tn");
+    let folder = "logs.csv: this is a file; a folder is needed";
+    let certificate = "this is no certificate; `truenorth audit --out` writes one";
+    let columns = "--features x --reward reward --round round";
+    for (call, sentence) in [
+        ("simulate empty.toml".to_owned(), "empty.toml: the file is empty".to_owned()),
+        ("simulate comments.toml".to_owned(), "comments.toml: there are comments, but no keys".to_owned()),
+        (
+            format!("compare --offline nope.tn --online logs.csv {columns}"),
+            "nope.tn: No such file or directory (os error 2)".to_owned(),
+        ),
+        (
+            "decide logs.tn --policy pooled-only --certificate logs.tn".to_owned(),
+            format!("logs.tn: {certificate}"),
+        ),
+        ("bounds summary logs.tn --certificate logs.csv".to_owned(), format!("logs.csv: {certificate}")),
+        ("decide logs.tn --state logs.csv".to_owned(), "logs.csv: this is no bandit's state".to_owned()),
+        (format!("compare --online logs.csv {columns} --out logs.csv"), folder.to_owned()),
+        ("audit logs.tn --out x.pdf".to_owned(), "x.pdf: the report is a page, an .html".to_owned()),
+        ("demo --out logs.csv".to_owned(), folder.to_owned()),
+        ("reproduce main --out logs.csv/deeper".to_owned(), folder.to_owned()),
+    ] {
+        let said = scratch.run(&call);
+        let last = text(&said.stderr).lines().last().unwrap_or_default().to_owned();
+        assert_eq!((said.status.code(), last), (Some(2), format!("truenorth: {sentence}")), "{call}");
+    }
+}
+
+#[test]
 fn a_folder_in_the_place_of_a_file_is_called_one() {
     let scratch = Scratch::new();
     fs::create_dir(scratch.path("demo")).unwrap();
@@ -115,8 +158,37 @@ fn values_of_options_that_are_wrong_are_named_in_one_sentence() {
     assert_snapshot!(decide("--drift -1 --policy pooled-only"), @"truenorth: `--drift` must be at least 0 and at most 1e50, but is -1");
     assert_snapshot!(decide("--policy pooled-only"), @r#"truenorth: policy "pooled-only" has to be told how far the logs may have drifted: give `--drift` or `--certificate`"#);
     assert_snapshot!(decide("--policy suplinucb"), @"truenorth: `--horizon` is needed by layered policies");
+    assert_snapshot!(decide("--noise 0"), @"truenorth: `--noise` must be above 0, but is 0");
+    assert_snapshot!(decide("--open 0"), @"truenorth: `--open` must be at least 1, but is 0");
+    assert_snapshot!(scratch.says("decide --learn logs.csv logs.tn"), @"truenorth: logs.tn is a summary, and no rows to learn: put it before `--learn`");
+    assert_snapshot!(scratch.says("decide --model x --policy offline-only"), @r#"truenorth: policy "offline-only" plays by logs: name a summary of them"#);
+    assert_snapshot!(scratch.says("decide --state logs.tn"), @"truenorth: logs.tn: this is a summary of logs, not a bandit's state");
+    assert_snapshot!(scratch.prints_and_says("decide --model x --drift 1").1, @"truenorth: `--drift` is not used: there are no logs");
+    scratch.prints("decide logs.tn --state bandit.tn");
+    assert_snapshot!(scratch.says("audit bandit.tn"), @"truenorth: bandit.tn: this is a bandit's state, not a summary of logs");
+    scratch.write("others.csv", "x,reward\n1,0\n2,1\n");
+    scratch.prints("summarize others.csv --features x --reward reward -o others.tn");
+    assert_snapshot!(scratch.prints_and_says("decide others.tn --state bandit.tn").1, @"
+    truenorth: others.tn is newer than bandit.tn, but is not read again; `--add others.tn` adds it to the logs of bandit.tn
+    truenorth: goes on from bandit.tn: 0 decisions, 0 rewards, 0 open
+    ");
+    // The state was written again, and is the newer one now.
+    assert_snapshot!(scratch.prints_and_says("decide others.tn --state bandit.tn").1, @"
+    truenorth: others.tn is not read: bandit.tn goes on with the logs that it has
+    truenorth: goes on from bandit.tn: 0 decisions, 0 rewards, 0 open
+    ");
+    assert_eq!(scratch.run("encode logs.tn --format csv").status.code(), Some(2));
+    scratch.write("live.csv", "x,reward,round\n1,0,1\n2,1,1\n");
+    assert_snapshot!(
+        scratch.prints_and_says("compare --online live.csv --features x --reward reward --round round --policies oful --seeds 1 --drift 1").1.lines().next().unwrap(),
+        @"truenorth: `--drift` is not used: none of the policies is told it"
+    );
+    scratch.write("events.jsonl", "{\"actions\":[{\"id\":\"a\",\"x\":1}],\"action\":\"a\",\"reward\":1}\n{\"actions\":[{\"id\":\"a\",\"x\":2}],\"action\":\"a\",\"reward\":0}\n");
+    scratch.prints("summarize events.jsonl --model x --format events -o events.tn");
+    assert_snapshot!(scratch.says("audit events.tn --pilot logs.csv"), @"truenorth: logs.csv: this is a table, but the logs were events: bring events, or a summary of tables");
+    assert_snapshot!(scratch.says("demo --live --listen 0.0.0.0:8700"), @"truenorth: `--listen` 0.0.0.0:8700: the demo listens on this machine only, as at 127.0.0.1:8700");
     let lower = "bounds lower --horizon 100 --counts 5,5 --budgets -0.1,0.1";
-    assert_snapshot!(scratch.says(lower), @"truenorth: `budget` must be at least 0 and at most 1e50, but is -0.1");
+    assert_snapshot!(scratch.says(lower), @"truenorth: `--budgets` must be at least 0 and at most 1e50, but is -0.1");
     assert_snapshot!(scratch.says("bounds lower --horizon 100 --counts -5,5 --budgets 1,1"), @r#"truenorth: `--counts`: "-5" is not a whole number from 0 on"#);
 }
 

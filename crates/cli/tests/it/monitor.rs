@@ -42,6 +42,10 @@ fn the_feature_that_moved_is_named_soon_after_it_did() {
     assert_eq!(said, "wrote evidence.svg\n");
     assert!(text.starts_with("The live world has moved on: alarm in round 2,"), "{text}");
     assert!(text.contains("it is `segment=student:id=news`"), "{text}");
+    // Only what moved has since and shift; a chance of a few rounds is none.
+    for line in text.lines().filter(|line| line.starts_with("segment=")) {
+        assert_eq!(line.ends_with('-'), !line.starts_with("segment=student:id=news "), "{text}");
+    }
     assert!(scratch.read("evidence.svg").contains("Evidence that the live world has moved on"));
 }
 

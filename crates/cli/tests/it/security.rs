@@ -236,7 +236,7 @@ fn tokens_cannot_be_guessed_from_pieces_and_readers_cannot_write() {
     let data = folder.path("other");
     let empty =
         truenorth(&["serve", "--listen", "127.0.0.1:0", "--token", "", "--data", data.to_str().unwrap()]);
-    assert!(empty.code == 1 && empty.stderr.contains("a token is empty"), "{}", empty.stderr);
+    assert!(empty.code == 2 && empty.stderr.contains("a token is empty"), "{}", empty.stderr);
 }
 
 #[test]

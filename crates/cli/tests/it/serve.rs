@@ -43,6 +43,47 @@ fn the_decision_that_help_shows_is_answered() {
 }
 
 #[test]
+fn the_example_of_a_report_can_be_asked_at_once_and_after_a_restart() {
+    let folder = Scratch::new();
+    assert!(folder.run("demo").status.success());
+    let (data, logs) = (folder.path("data"), format!("shop={}", folder.path("demo/logs.tn").display()));
+    let mut service = Service::start(&data, &["--bandit", &logs]);
+    let mut client = service.client();
+    for (name, made) in [
+        ("model", model()),
+        ("pattern", json!({"model": "topic:(1 + user.*)"})),
+        ("hashed", json!({"model": "hash(item:hour, 16)"})),
+        ("listed", json!({"dimension": 3})),
+        ("named", json!({"features": ["age", "price"]})),
+    ] {
+        assert_eq!(client.call("PUT", &format!("/v1/bandits/{name}"), &made).0, 201, "{name}");
+    }
+    for start in ["first", "second"] {
+        for name in ["shop", "model", "pattern", "hashed", "listed", "named"] {
+            let path = |call: &str| format!("/v1/bandits/{name}/{call}");
+            let (_, report) = client.call("GET", &path("report"), &Value::Null);
+            let mut example = report["example"].clone();
+            let (status, answer) = client.call("POST", &path("explain"), &example);
+            assert_eq!(
+                (status, answer["actions"].as_array().map(Vec::len)),
+                (200, Some(2)),
+                "{name}: {answer}"
+            );
+            example["decision_id"] = json!(start);
+            assert_eq!(client.call("POST", &path("decisions"), &example).0, 200, "{name}: {example}");
+        }
+        service.stop();
+        service = Service::start(&data, &[]);
+        client = service.client();
+    }
+    // Levels that were met make two actions of it.
+    client.call("POST", "/v1/bandits/model/decisions", &asked(1, None));
+    let (_, report) = client.call("GET", "/v1/bandits/model/report", &Value::Null);
+    let items = ["/example/actions/0/item", "/example/actions/1/item"].map(|place| report.pointer(place));
+    assert!(items[0].is_some() && items[0] != items[1], "{}", report["example"]);
+}
+
+#[test]
 fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
     let folder = Scratch::new();
     let service = Service::start(&folder.path("data"), &[]);
@@ -55,7 +96,12 @@ fn decisions_and_rewards_are_accepted_once_and_what_is_wrong_is_said() {
     for field in ["action", "action_index", "ucb", "lcb", "mean", "branch", "propensity"] {
         assert!(!first[field].is_null(), "{field}: {first}");
     }
-    assert_eq!(client.call("POST", "/v1/bandits/news/decisions", &asked(1, Some("one"))), (200, first));
+    // The same again, the second time as an event of `decide` has it.
+    let mut event = asked(1, None);
+    event["decision_id"] = json!("one");
+    for again in [asked(1, Some("one")), event] {
+        assert_eq!(client.call("POST", "/v1/bandits/news/decisions", &again), (200, first.clone()));
+    }
     let paid = |reward: f64| json!({"decision_id": "one", "reward": reward});
     for (body, expected) in [
         (paid(0.5), 200),
@@ -140,7 +186,9 @@ fn what_is_refused_changes_nothing_and_is_said_in_one_sentence() {
     std::thread::sleep(Duration::from_millis(500));
     let before = client.bytes("/v1/bandits/news/snapshot");
     for (method, path, kind, body, expected, sentence) in [
-        ("POST", "/v1/bandits/news/decisions", "application/json", "{", 400, "EOF"),
+        ("POST", "/v1/bandits/news/decisions", "application/json", "{", 400, "this is not JSON: EOF"),
+        ("POST", "/v1/bandits/news/explain", "application/json", "{a:1}", 400, "this is not JSON: key must"),
+        ("POST", "/v1/bandits/news/rewards", "application/json", " ", 400, "nothing was sent"),
         ("POST", "/v1/bandits/news/decisions", "text/plain", "{}", 400, "content-type"),
         ("POST", "/v1/bandits/news/decisions", "application/json", "{}", 422, "missing field `actions`"),
         (
@@ -150,6 +198,14 @@ fn what_is_refused_changes_nothing_and_is_said_in_one_sentence() {
             r#"{"actions":[{"id":"a"}],"x":1}"#,
             422,
             "unknown field `x`",
+        ),
+        (
+            "POST",
+            "/v1/bandits/news/decisions",
+            "application/json",
+            r#"{"actions":[{"id":"a"}],"id":"x","decision_id":"x"}"#,
+            422,
+            "`id` and `decision_id` are two names of the same: give one of them",
         ),
         (
             "POST",
@@ -206,7 +262,7 @@ fn calls_need_the_token_that_allows_them() {
     }
     let open =
         truenorth(&["serve", "--listen", "0.0.0.0:0", "--data", folder.path("other").to_str().unwrap()]);
-    assert!(open.code == 1 && open.stderr.contains("--token"), "{}", open.stderr);
+    assert!(open.code == 2 && open.stderr.contains("--token"), "{}", open.stderr);
 }
 
 /// Decisions that a bandit certainly remembers.
@@ -375,4 +431,128 @@ fn a_record_that_has_changed_is_found() {
         "{}",
         served.stderr
     );
+}
+
+#[test]
+fn fields_that_the_model_does_not_know_are_counted_shown_and_named_once_in_the_log() {
+    let folder = Scratch::new();
+    let log = folder.path("log");
+    let start = || {
+        let file = std::fs::File::options().create(true).append(true).open(&log).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_truenorth"));
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--log", "text", "--data"])
+            .arg(folder.path("data"));
+        Service::spawned(command.stderr(file))
+    };
+    let service = start();
+    let mut client = service.client();
+    assert_eq!(client.call("PUT", "/v1/bandits/news", &json!({"model": "item + user.*:item"})).0, 201);
+    let (_, shown) = client.call("GET", "/v1/bandits/news", &Value::Null);
+    assert_eq!(shown["unknown_fields"], json!([]));
+    let ask = |client: &mut crate::served::Client| {
+        let actions = json!([{"id": "a", "item": "a", "prise": 1}, {"id": "b", "item": "b", "prise": 2}]);
+        let asked = json!({"context": {"usr": {"age": 3}}, "actions": actions});
+        assert_eq!(client.call("POST", "/v1/bandits/news/decisions", &asked).0, 200);
+        assert_eq!(client.call("POST", "/v1/bandits/news/explain", &asked).0, 200);
+    };
+    (0..3).for_each(|_| ask(&mut client));
+    let counted = json!([{"name": "usr.age", "count": 3}, {"name": "prise", "count": 6}]);
+    for path in ["/v1/bandits/news", "/v1/bandits/news/report"] {
+        let (_, shown) = client.call("GET", path, &Value::Null);
+        assert_eq!(shown["unknown_fields"], counted, "{path}");
+    }
+    service.stop();
+    let service = start();
+    ask(&mut service.client());
+    service.stop();
+    let log = std::fs::read_to_string(&log).unwrap();
+    for field in ["usr.age", "prise"] {
+        let lines: Vec<&str> = log.lines().filter(|line| line.contains(field)).collect();
+        assert!(lines.len() == 1 && lines[0].contains("no use for a field"), "{log}");
+        assert!(lines[0].contains("WARN") && lines[0].contains("news"), "{log}");
+    }
+}
+
+#[test]
+fn an_export_after_a_decision_that_is_not_there_is_refused() {
+    let folder = Scratch::new();
+    let service = Service::start(&folder.path("data"), &[]);
+    let mut client = service.client();
+    assert_eq!(client.call("PUT", "/v1/bandits/news", &model()).0, 201);
+    let (status, answer) = client.call("GET", "/v1/bandits/news/events?after=nono", &Value::Null);
+    let told =
+        json!({"code": "unknown_decision", "message": "there is no decision \"nono\" in what is kept"});
+    assert_eq!((status, &answer["error"]), (404, &told));
+    assert!(client.bytes("/v1/bandits/news/events").is_empty());
+    for id in ["one", "two"] {
+        client.call("POST", "/v1/bandits/news/decisions", &asked(1, Some(id)));
+    }
+    assert_eq!(client.call("GET", "/v1/bandits/news/events?after=nono", &Value::Null).0, 404);
+    let after = String::from_utf8(client.bytes("/v1/bandits/news/events?after=one")).unwrap();
+    assert!(after.lines().count() == 1 && after.contains("\"two\""), "{after}");
+    assert!(client.bytes("/v1/bandits/news/events?after=two").is_empty());
+}
+
+#[test]
+fn a_whole_number_is_an_id_and_is_answered_as_text() {
+    let folder = Scratch::new();
+    let service = Service::start(&folder.path("data"), &[]);
+    let mut client = service.client();
+    assert_eq!(client.call("PUT", "/v1/bandits/news", &model()).0, 201);
+    let mut ask = asked(1, None);
+    for (name, id, text) in [
+        ("id", json!(5), "5"),
+        ("decision_id", json!(-7), "-7"),
+        ("id", json!(i64::MAX), "9223372036854775807"),
+    ] {
+        ask[name] = id.clone();
+        let (status, answer) = client.call("POST", "/v1/bandits/news/decisions", &ask);
+        assert_eq!((status, &answer["decision_id"]), (200, &json!(text)), "{answer}");
+        ask[name] = json!(text);
+        assert_eq!(client.call("POST", "/v1/bandits/news/decisions", &ask), (200, answer));
+        ask.as_object_mut().unwrap().remove(name);
+        let paid = json!([{"decision_id": id, "reward": 1}, {"decision_id": text, "reward": 1}]);
+        let (_, answer) = client.call("POST", "/v1/bandits/news/rewards", &paid);
+        assert_eq!(answer["rewards"], json!([{"accepted": true}, {"accepted": true}]));
+    }
+    for wrong in [json!(1.5), json!(true), json!(u64::MAX), json!(["a"])] {
+        ask["id"] = wrong.clone();
+        let (status, answer) = client.call("POST", "/v1/bandits/news/decisions", &ask);
+        let said = answer["error"]["message"].as_str().unwrap();
+        assert!(status == 422 && said.contains("an id must be a text or a whole number"), "{wrong}: {said}");
+    }
+    let none = json!({"decision_id": null, "reward": 1});
+    assert_eq!(client.call("POST", "/v1/bandits/news/rewards", &none).0, 422);
+    let (_, shown) = client.call("GET", "/v1/bandits/news", &Value::Null);
+    assert_eq!((&shown["decisions"], &shown["rewards"]), (&json!(3), &json!(3)));
+}
+
+#[test]
+fn without_logs_a_term_that_changes_no_choice_is_named_after_the_first_event() {
+    let folder = Scratch::new();
+    let service = Service::start(&folder.path("data"), &[]);
+    let mut client = service.client();
+    assert_eq!(client.call("PUT", "/v1/bandits/news", &json!({"model": "segment + segment:id"})).0, 201);
+    let ask = json!({"context": {"segment": "a"}, "actions": [{"id": "a"}, {"id": "b"}]});
+    assert_eq!(client.call("POST", "/v1/bandits/news/decisions", &ask).0, 200);
+    let (_, shown) = client.call("GET", "/v1/bandits/news/report", &Value::Null);
+    let told = "`segment` is the same for every action of a round and cannot change a choice; cross it with the action: `segment:id`";
+    assert_eq!(shown["warnings"], json!([told]));
+}
+
+#[test]
+fn personalizers_clients_may_write_null_for_what_they_do_not_tell() {
+    let folder = Scratch::new();
+    let service = Service::start(&folder.path("data"), &[]);
+    let mut client = service.client();
+    let path = "/bandits/topics/personalizer/v1.0/rank";
+    assert_eq!(client.call("PUT", "/v1/bandits/topics", &json!({"model": "id"})).0, 201);
+    let body = json!({"contextFeatures": null, "actions": [{"id": "a", "features": null}, {"id": "b"}],
+        "excludedActions": null, "eventId": null, "deferActivation": null});
+    let (status, ranked) = client.call("POST", path, &body);
+    assert_eq!((status, ranked["ranking"].as_array().map(Vec::len)), (201, Some(2)), "{ranked}");
+    for wrong in ["contextFeatures", "excludedActions", "deferActivation"] {
+        assert_eq!(client.call("POST", path, &json!({"actions": [{"id": "a"}], wrong: 3})).0, 422, "{wrong}");
+    }
 }

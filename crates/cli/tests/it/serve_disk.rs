@@ -62,9 +62,6 @@ fn a_disk_that_is_full_is_said_and_what_was_accepted_is_there_afterwards() {
 fn a_folder_that_cannot_be_written_is_said() {
     let stderr = refused(Path::new("/proc/truenorth"));
     assert!(stderr.contains("/proc/truenorth"), "{stderr}");
-    let folder = Scratch::new();
-    std::fs::write(folder.path("file"), "").unwrap();
-    assert!(refused(&folder.path("file")).contains("file"));
 }
 
 #[test]
@@ -75,6 +72,7 @@ fn a_folder_that_is_no_journal_is_said() {
     std::fs::write(data.join("truenorth.db"), "not a database, but something else ".repeat(100)).unwrap();
     let stderr = refused(&data);
     assert!(stderr.contains("truenorth.db") && stderr.contains("not a database"), "{stderr}");
+    std::fs::create_dir(folder.path("none")).unwrap();
     let said = truenorth(&["verify", folder.path("none").to_str().unwrap()]);
     assert!(said.code == 1 && said.stderr.contains("there is no truenorth.db"), "{}", said.stderr);
 }

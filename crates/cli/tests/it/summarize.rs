@@ -55,6 +55,8 @@ fn every_kind_of_table_gives_the_same_summary() {
     let (scratch, batch) = (Scratch::new(), batch());
     scratch.write("t.csv", CSV);
     scratch.write("t.csv.gz", gzipped(CSV));
+    scratch.write("zipped.csv", gzipped(CSV));
+    scratch.write("t.tsv", CSV.replace(',', "\t"));
     scratch.write("t.jsonl", json_lines());
     let mut parquet = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
     parquet.write(&batch).unwrap();
@@ -62,7 +64,7 @@ fn every_kind_of_table_gives_the_same_summary() {
     let mut arrow = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     arrow.write(&batch).unwrap();
     scratch.write("t.arrow", arrow.into_inner().unwrap());
-    for name in ["t.csv", "t.csv.gz", "t.jsonl", "t.parquet", "t.arrow"] {
+    for name in ["t.csv", "t.csv.gz", "zipped.csv", "t.tsv", "t.jsonl", "t.parquet", "t.arrow"] {
         let call = format!("summarize {name} {COLUMNS} --one-hot colour --intercept -o t.tn");
         let mut report = scratch.json(&call);
         let names =
@@ -89,10 +91,22 @@ fn every_kind_of_table_gives_the_same_summary() {
 }
 
 #[test]
+fn rewards_that_are_all_alike_are_said_to_tell_nothing() {
+    let scratch = Scratch::new();
+    scratch.write("a.csv", "x,reward\n1,0.3\n2,0.3\n0,0.3\n");
+    scratch.write("b.csv", "x,reward\n1,0.3\n2,0.3\n0,0.30001\n");
+    let said = |file: &str| {
+        scratch.prints_and_says(&format!("summarize {file} --features x --reward reward -o x.tn")).1
+    };
+    let expected = "truenorth: all 3 rows have the reward 0.3: they cannot tell one action from another\n";
+    assert_eq!((said("a.csv"), said("b.csv")), (expected.to_owned(), String::new()));
+}
+
+#[test]
 fn text_says_what_was_read_and_what_comes_next() {
     assert_snapshot!(filled().prints(&format!("summarize a.csv {COLUMNS} -o a.tn")), @r"
     4 rows of 1 file, 2 features, mean reward 0.438
-    wrote a.tn (1 kB)
+    wrote a.tn (234 bytes)
     next: truenorth audit a.tn --pilot LIVE_ROWS
           truenorth decide a.tn --state bandit.tn
     ");
@@ -231,7 +245,7 @@ fn what_is_malformed_or_missing_is_named_or_counted() {
     left out: 2 rows (column `y` holds text, not a number; the first: bad.csv, line 2)
     left out: 1 row (the reward is outside of the range from -1 to 1; bad.csv, line 4)
     left out: 1 row (the row has not the 3 fields of the header; bad.csv, line 5)
-    wrote x.tn (1 kB)
+    wrote x.tn (466 bytes)
     next: truenorth audit x.tn --pilot LIVE_ROWS
           truenorth decide x.tn --state bandit.tn
     ");
@@ -261,7 +275,7 @@ fn wrong_files_are_named() {
     assert_snapshot!(says("a.csv folder"), @"truenorth: folder: this is a folder; name its files, such as 'folder/*.csv'");
     assert_snapshot!(says("empty.csv"), @"truenorth: empty.csv: the file is empty");
     assert_snapshot!(says("bare.csv"), @"truenorth: bare.csv: there are columns, but no rows");
-    assert_snapshot!(says("notes.txt"), @"truenorth: notes.txt: the format is not clear; known endings are .csv, .jsonl, .ndjson, .vw, .dsjson, .json (or these with .gz), .parquet, .arrow, .arrows, .feather, .ipc");
+    assert_snapshot!(says("notes.txt"), @"truenorth: notes.txt: the format is not clear; known endings are .csv, .tsv, .jsonl, .ndjson, .vw, .dsjson, .json (or these with .gz), .parquet, .arrow, .arrows, .feather, .ipc");
     assert_snapshot!(says("a.csv --format parquet"), @"truenorth: a.csv: the Parquet file cannot be read: Parquet error: Invalid Parquet file. Corrupt footer");
     assert_snapshot!(scratch.says("summarize a.csv --format vw -o x.tn"), @"truenorth: a.csv, line 1: there is no `|`, behind which the features begin");
 }
@@ -306,14 +320,16 @@ fn semicolons_and_tabs_are_read_and_decimal_commas_refused() {
     let commas = "item,price,bought\nnews,1.5,1\nsport,2,0\n\"a;b\",2.5,1\n";
     scratch.write("comma.csv", commas);
     scratch.write("semicolon.csv", "item;price;bought\nnews;1.5;1\nsport;2;0\n\"a;b\";2.5;1\n");
-    scratch.write("tab.tsv", commas.replace(',', "\t"));
+    scratch.write("tab.csv", commas.replace(',', "\t"));
     let shown = |file: &str, more: &str| {
         let call = format!("summarize {file} {more} --action item,price --reward bought -o x.tn");
-        scratch.prints(&call)
+        // A summary holds the names of its files, which differ in length.
+        let printed = scratch.prints(&call);
+        printed.lines().filter(|line| !line.starts_with("wrote")).collect::<Vec<_>>().join("\n")
     };
     let expected = shown("comma.csv", "");
     assert_eq!(shown("semicolon.csv", ""), expected);
-    assert_eq!(shown("tab.tsv", "--format csv"), expected);
+    assert_eq!(shown("tab.csv", ""), expected);
     scratch.write("german.csv", "item;price;bought\nnews;1,5;1\nsport;2,25;0\n");
     let says = |more: &str| scratch.says(&format!("summarize german.csv --reward bought -o x.tn {more}"));
     // Neither with a model nor with one that is made is this a category.
@@ -337,7 +353,7 @@ fn summaries_that_do_not_fit_are_named() {
     assert_snapshot!(says("a.tn cut.tn"), @"truenorth: cut.tn: the summary is damaged: its checksum does not match its content");
     assert_snapshot!(says("later.tn"), @"truenorth: later.tn: the summary has version 4, but this build reads version 3");
     assert_snapshot!(says("a.tn b.csv --intercept"), @"truenorth: `--intercept` comes too late: the summaries have none");
-    assert_snapshot!(says("a.tn --features y --reward reward"), @"truenorth: only summaries are named, whose columns are settled");
+    assert_snapshot!(says("a.tn --features y --reward reward"), @"truenorth: only summaries are named, whose columns are settled: leave out `--reward`, `--features`");
     assert_snapshot!(says("a.tn b.csv --features x --reward reward"), @"truenorth: b.csv: the summaries have different models: `0 + N(x) + N(y)` and `0 + N(x)`");
     scratch.prints("summarize b.csv --features x --reward y -o paid.tn");
     assert_snapshot!(says("a.tn paid.tn"), @"truenorth: paid.tn: the summaries have different reward columns: reward and y");
@@ -354,7 +370,7 @@ fn a_model_that_is_made_from_the_data_is_printed_to_be_copied() {
     4 rows of 1 file, 13 features, mean reward 0.438
     model made from the data: --model 'colour + day:colour + x:colour + y:colour'
     taken as categories: colour
-    wrote a.tn (2 kB)
+    wrote a.tn (1.33 kB)
     next: truenorth audit a.tn --pilot LIVE_ROWS
           truenorth decide a.tn --state bandit.tn
     ");
@@ -366,6 +382,30 @@ fn a_model_that_is_made_from_the_data_is_printed_to_be_copied() {
     let (_, said) =
         scratch.prints_and_says("summarize a.csv --reward reward --action colour --model colour+x -o b.tn");
     assert_snapshot!(said, @"truenorth: `x` is the same for every action of a round and cannot change a choice; cross it with the action: `x:colour`");
+}
+
+#[test]
+fn an_id_of_numbers_is_a_category_by_its_name_and_never_by_a_pattern() {
+    let scratch = Scratch::new();
+    let row = |row: u32| {
+        let (item, place, affinity) = (row * 7 % 5, row % 3, f64::from(row * 11 % 13) / 10.0);
+        format!("{item},{place},1,{affinity},{}\n", u32::from(row == 7))
+    };
+    let rows: String = (0..200).map(row).collect();
+    scratch.write("logs.csv", format!("item,place,f_one,f_affinity,reward\n{rows}"));
+    let call =
+        |more: &str| scratch.prints_and_says(&format!("summarize logs.csv --reward reward {more} -o l.tn"));
+    let (printed, said) = call("--action item --model C(item)+C(place)");
+    assert!(printed.contains("mean reward 0.00500\n"), "{printed}");
+    assert_snapshot!(said, @"truenorth: `C(place)` is the same for every action of a round and cannot change a choice; cross it with the action: `C(place):C(item)`");
+    assert_snapshot!(call("--action item --model item").1, @"truenorth: `item` is the action's id but is taken as a number; write `C(item)`");
+    assert_eq!(call("--action item,f_affinity --model item:f_affinity").1, "");
+    let (printed, _) = call("--action f_*");
+    assert!(printed.contains("--model 'f_one + f_affinity + item + place'\n"), "{printed}");
+    assert!(
+        printed.contains("\nno column of the action is its id, so nothing is crossed with it"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -390,7 +430,7 @@ fn a_made_model_and_what_it_leaves_out_are_told_in_json_and_in_words() {
     taken as categories: item
     not in the model, because they tell rows or rounds apart: row, time
     no column is said to belong to the action, so nothing is crossed with it: `--action COLUMNS`, its id first
-    wrote logs.tn (1 kB)
+    wrote logs.tn (210 bytes)
     next: truenorth audit logs.tn --pilot LIVE_ROWS
           truenorth decide logs.tn --state bandit.tn
     ");
@@ -410,7 +450,7 @@ fn what_hardly_belongs_into_a_made_model_is_named_with_the_model_without_it() {
     assert_snapshot!(said, @r"
     truenorth: `clicks` sounds like an outcome, which is not known before the choice
     truenorth: `total` nearly tells the reward, as an outcome does, which is not known before the choice
-    truenorth: `f_bias`, `shop` are the same in every row and can be left out
+    truenorth: `f_bias`, `shop` are the same in every row and can be left out, unless they will vary
     truenorth: the model without them: --model 'item + user:item'
     ");
     assert_snapshot!(printed.lines().skip(1).take(3).collect::<Vec<_>>().join("\n"), @r"
@@ -422,13 +462,23 @@ fn what_hardly_belongs_into_a_made_model_is_named_with_the_model_without_it() {
     let (_, flat) = scratch.prints_and_says(call);
     assert_eq!(flat.lines().take(3).collect::<Vec<_>>(), said.lines().take(3).collect::<Vec<_>>());
     scratch.prints(&format!("{call} --action item --model item+user:item+clicks:item"));
+    // Rewards that are all the same are told by none, however their sums are rounded.
+    let same = |row: u32| format!("{},{},0.3\n", ["a", "b"][row as usize % 2], row % 5);
+    scratch.write("same.csv", format!("item,price,bought\n{}", (0..1000).map(same).collect::<String>()));
+    let (_, said) = scratch.prints_and_says("summarize same.csv --action item --reward bought -o same.tn");
+    assert_snapshot!(said, @"truenorth: all 1,000 rows have the reward 0.3: they cannot tell one action from another");
+    // Few clicks for many features.
+    let rare = |row: u32| format!("i{},u{},{}\n", row % 40, row % 7, u32::from(row.is_multiple_of(100)));
+    scratch.write("rare.csv", format!("item,user,click\n{}", (0..2000).map(rare).collect::<String>()));
+    let (_, said) = scratch.prints_and_says("summarize rare.csv --action item --reward click -o rare.tn");
+    assert_snapshot!(said, @"truenorth: 20 rewards of 1 say little of 320 features: name fewer terms, to begin with --model 'item'");
     // Buckets of a hash add up to the field as well; a few rows tell nothing.
     let wide = |row: u32| format!("i{},1.0,{}\n", row % 70, row % 7);
     let rows: String = (0..700).map(wide).collect();
     scratch.write("wide.csv", format!("item,f_bias,bought\n{rows}"));
     let (_, said) = scratch.prints_and_says("summarize wide.csv --action item --reward bought -o wide.tn");
     assert_snapshot!(said, @r"
-    truenorth: `f_bias` is the same in every row and can be left out
+    truenorth: `f_bias` is the same in every row and can be left out, unless it will vary
     truenorth: the model without it: --model 'hash(item, 256)'
     ");
     scratch.write("few.csv", "item,f_bias,bought\na,1,0\nb,1,1\na,1,0\n");
@@ -487,7 +537,11 @@ fn samples_of_real_logs_are_read() {
         ("obd-random-men-200.csv", 200),
     ] {
         let path = data.join("log-samples").join(file);
-        let report = scratch.json(&format!("summarize {} -o x.tn", path.display()));
+        let (printed, said) =
+            scratch.prints_and_says(&format!("summarize {} -o x.tn --json", path.display()));
+        let report: Value = serde_json::from_str(&printed).unwrap();
         assert_eq!(report["rows"], rows, "{file}");
+        // Nobody clicked in these.
+        assert_eq!(said.contains("have the reward 0"), file.starts_with("obd"), "{said}");
     }
 }

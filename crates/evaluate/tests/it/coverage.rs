@@ -110,3 +110,18 @@ fn where_intervals_fail_there_is_a_warning() {
         assert!(warned >= 0.95, "warned of {warned} only, though intervals cover {covered:?}");
     }
 }
+
+#[test]
+fn probabilities_of_three_digits_are_those_of_the_log_and_others_are_not() {
+    let trusted = |probability: f64| {
+        let decision = |i: u32| Decision {
+            reward: f64::from(u8::from(i.is_multiple_of(5))),
+            probability,
+            target: 1.0 / 3.0,
+            weight: 1.0,
+        };
+        let found = Estimates::new(&(0..100_000).map(decision).collect::<Vec<_>>());
+        found.intervals && found.warnings.is_empty()
+    };
+    assert!(trusted(1.0 / 3.0) && trusted(0.333) && !trusted(0.33) && !trusted(0.35));
+}

@@ -57,14 +57,18 @@ pub enum Misread {
 
 /// What the parser says about a text.
 fn not_json(error: &serde_json::Error) -> Error {
-    // serde_json ends its sentences with a place inside of the text it was given.
-    let sentence = error.to_string();
-    let reason = sentence.split(" at line ").next().unwrap_or(&sentence);
+    let reason = without_place(error);
     let reason = match reason.char_indices().nth(200) {
-        None => reason.to_owned(),
+        None => reason,
         Some((end, _)) => format!("{}…", &reason[..end]),
     };
     Error::Event(format!("this is not an event in JSON: {reason} at column {}", error.column().max(1)))
+}
+
+/// The sentence of serde_json, which ends with a place inside of the text that it was given.
+fn without_place(error: &serde_json::Error) -> String {
+    let sentence = error.to_string();
+    sentence.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
 /// Up to here, every whole number is a double. A larger one is kept as it is written: where it is a level, no digit is lost.
@@ -283,8 +287,7 @@ impl<'de> Visitor<'de> for Part<'_, '_> {
         match kind {
             Kind::Event => line.event(map),
             Kind::Action => {
-                let position = (line.event.len() + 1).to_string();
-                if let Err(problem) = line.event.push_action(&position) {
+                if let Err(problem) = line.event.push_numbered() {
                     return line.stop(problem);
                 }
                 line.fields(map, false, true)
@@ -323,7 +326,17 @@ impl Line<'_> {
                     }
                 }
                 "actions" => map.next_value_seed(Part { line: self, kind: Kind::Actions })?,
-                "action" => self.chosen = map.next_value::<Option<Id>>()?.map(|id| id.0),
+                "action" => {
+                    let given = map.next_value::<&RawValue>()?.get();
+                    if given.starts_with('[') {
+                        let sentence = "`action` is the id of the action that was taken; what there is to choose from is the list `actions`";
+                        return self.stop(Error::event(sentence));
+                    }
+                    // A place inside of the id alone would be taken for one in the line.
+                    let id: Option<Id> = serde_json::from_str(given)
+                        .map_err(|error| A::Error::custom(without_place(&error)))?;
+                    self.chosen = id.map(|id| id.0);
+                }
                 "reward" => self.event.reward = self.number(&key, &mut map)?,
                 "probability" => self.event.probability = self.number(&key, &mut map)?,
                 "decision_id" => {
@@ -372,7 +385,7 @@ impl Line<'_> {
         let count = fields.len();
         self.event.fields.splice(0..0, fields);
         self.event.shared = count;
-        self.event.actions.iter_mut().for_each(|(_, start)| *start += count);
+        self.event.actions.iter_mut().for_each(|action| action.start += count);
         Ok(())
     }
 
@@ -472,8 +485,16 @@ mod tests {
                 r#"{"actions":[1]}"#,
                 "this is not an event in JSON: invalid type: integer `1`, expected an action, which is an object at column 13",
             ),
+            (
+                r#"{"action":[{"id":"a"}]}"#,
+                "`action` is the id of the action that was taken; what there is to choose from is the list `actions`",
+            ),
             (r#"{"actions":[{"id":"a"},{"id":"a"}]}"#, "two actions have the id \"a\""),
             (r#"{"actions":[{"id":"a"}],"action":"b"}"#, "`action` is \"b\", which is none of the actions"),
+            (
+                r#"{"actions":[{"id":"a"}],"action":true}"#,
+                "this is not an event in JSON: invalid type: boolean `true`, expected a text or a number at column 38",
+            ),
             (
                 r#"{"context":{"x":1e60},"actions":[]}"#,
                 "field `x` holds 1e60, but numbers must be finite and at most 1e50 in size",

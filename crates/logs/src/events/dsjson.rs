@@ -160,7 +160,7 @@ fn read_context(context: &str, start: usize, wanted: Wanted, event: &mut Event) 
     let Some(multi) = multi.filter(|multi| *multi != "null") else { return Ok(false) };
     let at = start + multi.as_ptr().addr() - context.as_ptr().addr();
     for (place, action) in elements(multi, at)?.into_iter().enumerate() {
-        event.push_action(&(place + 1).to_string()).map_err(unusable_value)?;
+        event.push_numbered().map_err(unusable_value)?;
         if wanted == Wanted::All || wanted == Wanted::One(place) {
             if let Some(id) = id(action, start + action.as_ptr().addr() - context.as_ptr().addr())? {
                 event.rename(&id);

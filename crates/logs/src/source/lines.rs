@@ -12,6 +12,8 @@ use crate::error::{Place, Problem, Result};
 pub(crate) const LONGEST: u64 = 64_000_000;
 
 const BUFFER: usize = 1 << 16;
+/// What compressed data begins with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 pub(crate) struct Lines {
     reader: Box<dyn BufRead + Send>,
@@ -24,10 +26,11 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Lines of a file, which is compressed if its name says so.
+    /// Lines of a file, which is compressed if its name or its first bytes say so.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let file = BufReader::with_capacity(BUFFER, File::open(path).map_err(Problem::Unreadable)?);
-        Ok(if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
+        let mut file = BufReader::with_capacity(BUFFER, File::open(path).map_err(Problem::Unreadable)?);
+        let is_zipped = file.fill_buf().map_err(Problem::Unreadable)?.starts_with(&GZIP);
+        Ok(if is_zipped || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
             Self::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(file)))
         } else {
             Self::new(file)

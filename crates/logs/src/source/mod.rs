@@ -72,7 +72,7 @@ pub(crate) fn open(
         Format::Parquet => columnar::open_parquet(file, group, wanted),
         Format::Arrow => columnar::open_arrow(file, wanted),
         Format::VowpalWabbit | Format::Dsjson | Format::OpenBandit | Format::Events => Err(Problem::Other(
-            format!("{format} has events, not rows with columns; `truenorth summarize` reads it"),
+            format!("this holds events ({format}), but rows with columns are needed here"),
         )
         .into()),
     }

@@ -15,10 +15,10 @@ fn files_that_are_not_there_or_say_nothing() {
     assert_eq!(refused("none.csv"), "none.csv: No such file or directory (os error 2)");
     assert_eq!(refused("none.parquet"), "none.parquet: No such file or directory (os error 2)");
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
-    assert_eq!(refused("folder.csv"), "folder.csv, line 1: this is a folder, but a file is wanted");
+    assert_eq!(refused("folder.csv"), "folder.csv: this is a folder, but a file is wanted");
     assert_eq!(
-        folder.refusal("a.tsv", "x\t1", &selection()),
-        "a.tsv: the format is not clear; known endings are .csv, .jsonl, .ndjson, .vw, .dsjson, .json (or these \
+        folder.refusal("a.txt", "x\t1", &selection()),
+        "a.txt: the format is not clear; known endings are .csv, .tsv, .jsonl, .ndjson, .vw, .dsjson, .json (or these \
          with .gz), .parquet, .arrow, .arrows, .feather, .ipc"
     );
     for name in ["a.csv", "a.jsonl", "a.csv.gz", "a.parquet"] {

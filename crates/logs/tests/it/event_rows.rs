@@ -36,6 +36,21 @@ fn actions_that_were_not_taken_have_no_reward() {
 }
 
 #[test]
+fn rows_of_one_round_are_one_decision_to_whoever_watches_unless_the_round_is_a_field() {
+    let folder = Folder::new();
+    let path = folder.write("a.csv", "round,item,r\n1,a,0.5\n1,b,1\n");
+    let ids = |formula: &str, watch: bool| -> Vec<Option<String>> {
+        let found = summary(&plan(model(formula).with_action("item")), one(&path));
+        let open = if watch { EventRows::open_to_watch } else { EventRows::open };
+        open(&path, None, &found).unwrap().map(|event| event.unwrap().decision_id).collect()
+    };
+    let round = Some("1".to_owned());
+    assert_eq!(ids("item", true), [round.clone(), round]);
+    assert_eq!(ids("item + round:item", true), [None, None]);
+    assert_eq!(ids("item", false), [None, None], "a bandit takes a decision's reward once");
+}
+
+#[test]
 fn cells_are_the_levels_that_they_were_in_the_logs() {
     let folder = Folder::new();
     let path = folder.write("a.csv", "code,r\n007,1\n1e5,0\nNA,1\nx,0\n");
@@ -166,7 +181,7 @@ fn events_are_events_also_where_their_reward_is_named() {
     assert_eq!(named.names(), ["intercept", "p"]);
     assert_eq!(
         folder.no_summary(&plan(model("p")), &[path]),
-        "a.jsonl: this file has events, whose reward is `reward`, not `r`"
+        "a.jsonl: this file has events, which tell their rewards themselves: do not name `r` as the reward"
     );
 }
 

@@ -50,7 +50,7 @@ const SAMPLES: [(&str, bool, &str); 13] = [
     (
         "README.md",
         true,
-        "README.md: the format is not clear; known endings are .csv, .jsonl, .ndjson, .vw, .dsjson, .json (or \
+        "README.md: the format is not clear; known endings are .csv, .tsv, .jsonl, .ndjson, .vw, .dsjson, .json (or \
          these with .gz), .parquet, .arrow, .arrows, .feather, .ipc",
     ),
 ];

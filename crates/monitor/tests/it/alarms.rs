@@ -74,3 +74,78 @@ fn rewards_of_one_round_that_depend_on_each_other_are_no_evidence() {
     }
     assert!(found <= 7, "{found} of 60");
 }
+
+#[test]
+fn features_that_follow_from_others_are_named_with_shifts_that_can_be() {
+    // A level, four items, and each item with each of three kinds of customer: level and items follow from the others.
+    let (mut named, mut false_alarms) = (0, 0);
+    for seed in 0..40 {
+        let mut dice = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut monitor = Monitor::new(17, 0.05).unwrap();
+        for round in 0..3000 {
+            let (item, customer) = (dice.random_range(0..4), dice.random_range(0..3));
+            let rate = if item == 2 && round >= 1500 { 0.02 } else { 0.1 + 0.06 * (item + customer) as f64 };
+            let reward = f64::from(u8::from(dice.random::<f64>() < rate));
+            monitor.observe(&[(0, 1.0), (1 + item, 1.0), (5 + 3 * item + customer, 1.0)], reward).unwrap();
+            false_alarms += usize::from(round == 1499 && monitor.evidence().alarm.is_some());
+        }
+        let clearest = (0..17).max_by(|a, b| {
+            let [a, b] = [a, b].map(|place| monitor.feature(*place).evidence);
+            (a.evidence / a.needed).total_cmp(&(b.evidence / b.needed))
+        });
+        named += usize::from(clearest == Some(3) && monitor.feature(3).evidence.alarm.is_some());
+        for place in 0..17 {
+            let moved = monitor.feature(place);
+            assert!(moved.shift.abs() < 1.0, "{seed} {place}: {moved:?}");
+        }
+    }
+    assert!(named >= 36 && false_alarms <= 5, "named in {named} of 40, false alarms in {false_alarms}");
+}
+
+#[test]
+fn since_and_shift_explain_the_alarm_also_when_the_movement_is_long_over() {
+    // A feature that few rows have, alone and five rows in a round.
+    for rows in [1, 5] {
+        for seed in 0..20 {
+            let mut dice = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut monitor = Monitor::new(3, 0.05).unwrap();
+            for round in 0..8000 {
+                let moved = if (2000..4000).contains(&round) { 1.0 } else { 0.0 };
+                let row = |dice: &mut Xoshiro256PlusPlus| {
+                    let rare = f64::from(u8::from(dice.random::<f64>() < 0.2));
+                    let row = vec![(0, 1.0), (1, rare), (2, dice.random_range(-1.0..1.0))];
+                    let noise: f64 = StandardNormal.sample(dice);
+                    (row, (0.3 + moved) * rare + noise)
+                };
+                let rows: Vec<(Vec<(usize, f64)>, f64)> = (0..rows).map(|_| row(&mut dice)).collect();
+                let round: Vec<Paid<'_>> =
+                    rows.iter().map(|(features, reward)| Paid { features, reward: *reward }).collect();
+                monitor.observe_round(&round).unwrap();
+            }
+            let found = monitor.feature(1);
+            let (alarm, since) = (found.evidence.alarm.unwrap(), found.since.unwrap());
+            assert!((1600..=alarm).contains(&since) && alarm < 4000, "{rows}, {seed}: {found:?}");
+            let errors = found.shift / found.stderr;
+            assert!((0.4..1.8).contains(&found.shift) && errors > 1.5, "{rows}, {seed}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn where_all_rewards_move_alike_the_level_is_named_and_rare_features_seldom_are() {
+    let (mut rare, mut level) = (0, 0);
+    for seed in 0..40 {
+        let mut dice = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut monitor = Monitor::new(6, 0.05).unwrap();
+        for round in 0..6000 {
+            let mut row = vec![(0, 1.0)];
+            row.extend((1..6).filter(|_| dice.random::<f64>() < 0.05).map(|feature| (feature, 1.0)));
+            let noise: f64 = StandardNormal.sample(&mut dice);
+            monitor.observe(&row, noise - if round < 1500 { 0.0 } else { 0.8 }).unwrap();
+        }
+        let named = |feature: &usize| monitor.feature(*feature).evidence.alarm.is_some();
+        rare += (1..6).filter(named).count();
+        level += usize::from(named(&0));
+    }
+    assert!(rare <= 20 && level == 40, "{rare} of 200 rare features, the level in {level} of 40");
+}

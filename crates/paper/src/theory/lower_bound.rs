@@ -69,7 +69,7 @@ impl DiagonalProblem {
         check::at_least_one("dimension", counts.len() as u64)?;
         check::length("the list of budgets", counts.len(), budgets.len())?;
         for &budget in budgets {
-            check::at_least_zero("budget", budget)?;
+            check::at_least_zero("budgets", budget)?;
         }
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         // Sums of whole numbers below 2^53 are exact, in any order of the arms.

@@ -16,9 +16,12 @@ const shape = (tag, attributes, text) => {
 const number = value => {
   if (value === null || value === undefined) return "–";
   if (value !== 0 && Math.abs(value) < 1e-4) return value.toExponential(1).replaceAll("-", "\u2212");
-  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
-  return Number(value.toPrecision(3)).toString().replace("-", "\u2212");
+  if (Math.abs(value) >= 999.5) return Math.round(value).toLocaleString("en").replace("-", "\u2212");
+  // Three digits, zeros too, so that a column is even; but a whole number is whole.
+  return (Number.isInteger(value) ? String(value) : value.toPrecision(3)).replace("-", "\u2212");
 };
+/// On an axis zeros at the end say nothing.
+const short = value => number(value).replace(/\.0+$|(?<=\.\d*[1-9])0+$/, "");
 /// A number with its error, to two digits of that.
 const withError = (value, error) => {
   const digits = 1 - Math.floor(Math.log10(error));
@@ -27,33 +30,44 @@ const withError = (value, error) => {
   return `${(Number(value.toFixed(digits)) || 0).toFixed(digits).replace("-", "\u2212")} ± ${error.toFixed(digits)}`;
 };
 const count = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`;
+/// Nodes of a text in which code stands between backticks.
+const coded = text => text.split(/`([^`]+)`/).map((part, place) => place % 2 ? make("code", part) : part);
+const write = (tag, text, attributes) => {
+  const element = make(tag, undefined, attributes);
+  element.append(...coded(text));
+  return element;
+};
+const put = (id, text) => at(id).replaceChildren(...coded(text));
+/// What the service says of a call, as a sentence.
+const sentence = text => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 let token = sessionStorage.getItem("token") || "";
 let current = decodeURIComponent(location.hash.slice(1));
 let example = "";
 let audited = "";
+let redraw = () => {};
 
 async function call(path, options = {}) {
   const headers = { ...options.headers };
   if (token) headers.authorization = "Bearer " + token;
   const answer = await fetch(path, { ...options, headers });
-  if (answer.status === 401) at("access").hidden = false;
+  if (answer.status === 401) {
+    at("access").hidden = false;
+    throw new Error("The service does not accept this token.");
+  }
   const body = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(body.error ? body.error.message : `the service answered with ${answer.status}`);
+  if (!answer.ok) throw new Error(sentence(body.error ? body.error.message : `the service answered with ${answer.status}`));
   return body;
 }
 const path = what => `v1/bandits/${encodeURIComponent(current)}${what}`;
 
 /// Draws lines over time. A line is a class and a value, or none, for each point.
 function draw(svg, points, lines, fromZero) {
-  const width = svg.clientWidth || 300, height = svg.clientHeight || 150, left = 44, bottom = 18, top = 8;
+  const width = svg.clientWidth || 300, height = svg.clientHeight || 150, bottom = 20, top = 8;
   const values = lines.flatMap(line => line.values).filter(value => value !== null && value !== undefined);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.replaceChildren();
-  if (!values.length) {
-    svg.append(shape("text", { x: width / 2, y: height / 2, "text-anchor": "middle" }, "nothing yet"));
-    return;
-  }
+  if (!values.length) return;
   let low = Math.min(...values), high = Math.max(...values);
   if (fromZero) low = Math.min(0, low);
   if (high - low < 1e-12) { high += Math.abs(high) / 2 || 1; if (!fromZero) low -= Math.abs(low) / 2 || 1; }
@@ -62,12 +76,14 @@ function draw(svg, points, lines, fromZero) {
   const step = power * [1, 2, 5, 10].find(factor => factor * power >= rough * 0.99);
   low = step * Math.floor(low / step + 1e-9);
   high = step * Math.ceil(high / step - 1e-9);
+  const levels = Array.from({ length: Math.round((high - low) / step) + 1 }, (_, place) => low + place * step);
+  // Wide enough for the longest label.
+  const left = Math.max(44, 14 + 7.5 * Math.max(...levels.map(level => short(level).length)));
   const x = place => left + (width - left - 6) * (points.length < 2 ? 1 : place / (points.length - 1));
   const y = value => top + (height - top - bottom) * (high - value) / (high - low);
-  for (let place = 0; place <= Math.round((high - low) / step); place += 1) {
-    const level = low + place * step;
+  for (const level of levels) {
     svg.append(shape("line", { class: "grid", x1: left, x2: width - 6, y1: y(level), y2: y(level) }));
-    svg.append(shape("text", { x: left - 6, y: y(level) + 4, "text-anchor": "end" }, number(level)));
+    svg.append(shape("text", { x: left - 6, y: y(level) + 4, "text-anchor": "end" }, short(level)));
   }
   const clock = point => new Date(point.time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
   svg.append(shape("text", { x: left, y: height - 4 }, clock(points[0])));
@@ -96,19 +112,26 @@ function says(id, svg, parts) {
   svg.setAttribute("aria-label", words);
 }
 
-function showPast(past) {
+/// What there is none of: ever, or since the charts began with the service.
+const none = (what, ever) => `no ${what} ${ever > 0 ? "since the service was started" : "yet"}`;
+
+function showPast(past, bandit) {
   const points = past.points, each = key => points.map(point => point[key]);
   const rate = key => points.map(point => point[key] / Math.max(1, point.seconds));
-  draw(at("rates"), points, [{ kind: "one", values: rate("decisions") }, { kind: "two", values: rate("rewards") }], true);
-  draw(at("means"), points, [{ kind: "one", values: each("mean_reward") }, { kind: "two", values: each("predicted") }], false);
-  draw(at("waits"), points, [{ kind: "one", values: each("p99_ms") }], true);
-  const last = key => number(points.length ? points.at(-1)[key] / Math.max(1, points.at(-1).seconds) : null);
-  says("rates-says", at("rates"), [["key", `now ${last("decisions")} decisions a second`], ["key dashed", `${last("rewards")} rewards`]]);
-  const mean = ["key", past.mean_reward === null ? "no reward yet" : `${number(past.mean_reward)} on average`];
+  redraw = () => {
+    draw(at("rates"), points, [{ kind: "one", values: rate("decisions") }, { kind: "two", values: rate("rewards") }], true);
+    draw(at("means"), points, [{ kind: "one", values: each("mean_reward") }, { kind: "two", values: each("predicted") }], false);
+    draw(at("waits"), points, [{ kind: "one", values: each("p99_ms") }], true);
+  };
+  redraw();
+  const last = key => number(rate(key).at(-1));
+  const now = [["key", `now ${last("decisions")} decisions a second`], ["key dashed", `${last("rewards")} rewards`]];
+  says("rates-says", at("rates"), points.length ? now : [["", none("decision", bandit.decisions)]]);
+  const mean = past.mean_reward === null ? ["", none("reward", bandit.rewards)] : ["key", `${number(past.mean_reward)} on average`];
   const predicted = past.predicted === null ? [] : [["key dashed", `${number(past.predicted)} predicted by the logs`]];
   if (predicted.length && past.mean_reward !== null) predicted.push(["", past.mean_reward >= past.predicted ? "no worse than the logs said" : "less than the logs said"]);
   says("means-says", at("means"), [mean, ...predicted]);
-  says("waits-says", at("waits"), [["key", past.p50_ms === null ? "no decision yet" : `half within ${number(past.p50_ms)} ms, 99 in 100 within ${number(past.p99_ms)} ms, the disk included`]]);
+  says("waits-says", at("waits"), [past.p50_ms === null ? ["", none("decision", bandit.decisions)] : ["key", `half within ${number(past.p50_ms)} ms, 99 in 100 within ${number(past.p99_ms)} ms, the disk included`]]);
   at("since").textContent = points.length ? `Since the service was started or first asked; a point is ${count(past.step_s, "second", "seconds")}.` : "Nothing was asked since the service was started.";
   // What was really asked is the best example to try.
   if (past.example && at("asked").value === example) setExample(past.example);
@@ -124,19 +147,24 @@ function setExample({ actions, ...rest }) {
 function show(bandit) {
   at("bandit").hidden = false;
   at("name").textContent = bandit.name;
-  at("sentence").textContent = bandit.sentence;
+  put("sentence", bandit.sentence);
   at("moved").hidden = !bandit.moved_sentence;
-  at("moved").textContent = bandit.moved_sentence || "";
+  put("moved", bandit.moved_sentence || "");
   at("conflicts").hidden = !bandit.conflicts_sentence;
-  at("conflicts").textContent = bandit.conflicts_sentence || "";
-  at("warnings").replaceChildren(...bandit.warnings.map(text => make("li", text)));
+  put("conflicts", bandit.conflicts_sentence || "");
+  at("waiting").hidden = !bandit.waiting_sentence;
+  put("waiting", bandit.waiting_sentence || "");
+  at("warnings").replaceChildren(...bandit.warnings.map(text => write("li", text)));
+  const unknown = bandit.unknown_fields, named = unknown.slice(0, 5).map(field => `${field.name} (${count(field.count, "time", "times")})`);
+  at("unknown").hidden = !unknown.length;
+  at("unknown").textContent = `Fields that came and that the model has no use for: ${named.join(", ")}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ""}.`;
   const logged = bandit.logged_rows > 0;
   at("means-title").textContent = logged ? "Mean reward, and the logs' prediction" : "Mean reward";
   at("features-title").textContent = logged ? "Reliance on the logs, by feature" : "What is known of each feature";
   at("known").className = logged ? "" : "unlogged";
   const facts = [
     ["decisions", number(bandit.decisions)], ["rewards", number(bandit.rewards)], ["mean reward", number(bandit.mean_reward)],
-    ["waiting for a reward", number(bandit.open)], ...(logged ? [["decided with the logs", number(100 * bandit.pooled_share) + " %"]] : []),
+    ["waiting for a reward", number(bandit.open)], ...(logged ? [["decided with the logs", bandit.decisions ? number(100 * bandit.pooled_share) + " %" : "–"]] : []),
     ["conflicts", bandit.conflicts ? number(bandit.conflicts) : "none"], ["mode", bandit.mode], ["policy", bandit.policy],
   ];
   at("numbers").replaceChildren(...facts.map(([name, value]) => {
@@ -145,25 +173,28 @@ function show(bandit) {
     return box;
   }));
   const features = [...bandit.features].sort((a, b) => Math.abs(b.estimate) - Math.abs(a.estimate));
-  at("features").replaceChildren(...features.slice(0, 100).map(featureRow));
+  // What is left of a sum that is 0 is no estimate.
+  const least = 1e-12 * Math.abs(features[0]?.estimate || 0);
+  at("features").replaceChildren(...features.slice(0, 100).map(view => featureRow(view, least)));
   at("more").textContent = (features.length > 100 ? `The 100 largest of ${features.length} features. ` : "") + (logged ? "± is one standard error. “Apart from the logs” is for one feature by itself, at 90 %: about one in ten that hold is marked by chance. " : "") + `Model: ${bandit.model}`;
-  if (!example) {
-    const names = bandit.settings.features, size = bandit.settings.dimension || (names && names.length);
-    const listed = (id, k) => ({ id, features: Array.from({ length: size }, (_, j) => (j + k) % 2) });
-    setExample(size ? { actions: ["a", "b"].map(listed) } : { context: {}, actions: [{ id: "a" }, { id: "b" }] });
-  }
+  if (!example) setExample(bandit.example);
 }
 
-function featureRow(view) {
+/// The cell that names a row. Names of products break between features.
+function nameCell(text) {
+  const cell = make("td"), name = make("span", undefined, { class: "name" });
+  for (const part of text.split(/(?<=:)/)) name.append(part, make("wbr"));
+  cell.append(name);
+  return cell;
+}
+
+function featureRow(view, least) {
   const row = make("tr"), trust = make("td"), percent = `${Math.round(100 * view.trust)} %`;
   if (view.coverage > 0) trust.append(make("meter", percent, { min: 0, max: 1, value: view.trust, "aria-hidden": "true" }), ` ${percent}`);
   else trust.append("not in the logs");
   const clear = view.drift !== null && view.stderr > 0 && Math.abs(view.drift) > 1.645 * view.stderr; // at 90 %, as in every picture of a policy
   const drift = view.drift === null || view.coverage <= 0 ? "–" : `${withError(view.drift, view.stderr)}${clear ? ", apart from the logs" : ""}`;
-  // Names of products break between features.
-  const name = make("td");
-  for (const part of view.name.split(/(?<=:)/)) name.append(part, make("wbr"));
-  row.append(name, trust, make("td", number(view.estimate)), make("td", drift, clear ? { class: "warn" } : {}), make("td", number(view.coverage)));
+  row.append(nameCell(view.name), trust, make("td", number(Math.abs(view.estimate) < least ? 0 : view.estimate)), make("td", drift, clear ? { class: "warn" } : {}), make("td", number(view.coverage)));
   return row;
 }
 
@@ -175,17 +206,45 @@ function showExplained(found) {
   head.append(...["action", "interval", "expected reward", "from", "to", "set by"].map(text => make("th", text, { scope: "col" })));
   table.append(head, ...shifted.map(action => {
     const played = action.id === found.action, row = make("tr", undefined, played ? { class: "played" } : {});
-    const cell = make("td"), picture = shape("svg", { viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" });
+    const interval = make("td"), picture = shape("svg", { viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" });
     picture.append(shape("path", { class: "one", d: `M${x(action.from)} 6H${x(action.to)}M${x(action.from)} 2V10M${x(action.to)} 2V10` }), shape("rect", { class: "dot", x: x(action.middle) - 1.5, y: 2, width: 3, height: 8 }));
-    cell.append(picture);
-    const by = (action.branch === "online" ? "live data" : "logs and live data") + (action.conflict ? ", in conflict" : "");
-    row.append(make("td", action.id + (played ? " (would be played)" : "")), cell, make("td", number(action.middle)), make("td", number(action.from)), make("td", number(action.to)), make("td", by));
+    interval.append(picture);
+    const by = ({ online: "live data", offline: "logs" }[action.branch] || "logs and live data") + (action.conflict ? ", in conflict" : "");
+    row.append(nameCell(action.id + (played ? " (would be played)" : "")), interval, make("td", number(action.middle)), make("td", number(action.from)), make("td", number(action.to)), make("td", by));
     return row;
   }));
-  const box = make("div", undefined, { class: "wide", tabindex: "0", role: "region", "aria-label": "Intervals of the actions" }), all = make("details");
+  at("answer").replaceChildren(write("p", found.why), scrolled(table), everything(found));
+}
+
+/// A table that scrolls by itself where it is too wide.
+function scrolled(table) {
+  const box = make("div", undefined, { class: "wide", tabindex: "0", role: "region", "aria-label": table.getAttribute("aria-label") });
   box.append(table);
-  all.append(make("summary", "All that was looked at"), make("pre", found.explanation));
-  at("answer").replaceChildren(make("p", found.why), box, all);
+  return box;
+}
+
+/// What was looked at: each action by live data alone and with the logs, in each layer of a policy that has several.
+function everything(found) {
+  const all = make("details"), layers = found.story.layers, id = place => found.actions[place].id;
+  // Else the table above has it all.
+  if (layers.length === 1 && !layers[0].actions.some(action => action.online && action.informed)) return "";
+  const part = known => known ? `${number(known.mean + found.level)} ± ${number(known.statistical)}${known.bias ? " ± " + number(known.bias) : ""}` : "–";
+  all.append(make("summary", "All that was looked at"));
+  layers.forEach((layer, place) => {
+    const title = layers.length > 1 ? `Layer ${place + 1} of ${layers.length}` : "What is known of the actions";
+    const table = make("table", undefined, { "aria-label": title }), head = make("tr");
+    head.append(...["action", "live data alone", "with the logs"].map(text => make("th", text, { scope: "col" })));
+    table.append(head, ...layer.actions.map(action => {
+      const row = make("tr");
+      row.append(nameCell(id(action.action)), make("td", part(action.online)), make("td", part(action.informed)));
+      return row;
+    }));
+    if (layers.length > 1) all.append(make("p", title));
+    all.append(scrolled(table));
+    if (layer.eliminated.length) all.append(make("p", `Left out from here on: ${layer.eliminated.map(id).join(", ")}.`));
+  });
+  all.append(make("small", "The first ± is for chance, and shrinks with data; a second one is for how far the logs may have drifted."));
+  return all;
 }
 
 /// What the logs were worth before anything was live; it stays the same, and is asked for once.
@@ -216,7 +275,7 @@ async function tick() {
       at("access").hidden = true;
       at("choice").hidden = !bandits.length;
       if (!bandits.length) {
-        at("state").textContent = "There is no bandit yet. Start the service with --bandit NAME=logs.tn, or PUT one to /v1/bandits/NAME.";
+        put("state", "There is no bandit yet. Start the service with `--bandit NAME=logs.tn`, or PUT one to `/v1/bandits/NAME`.");
       } else {
         if (!bandits.includes(current)) current = bandits[0];
         const known = [...at("bandits").options].map(option => option.value);
@@ -225,11 +284,11 @@ async function tick() {
         const [report, past] = await Promise.all([call(path("/report")), call(path("/history"))]);
         show(report);
         await showAudit(report);
-        showPast(past);
+        showPast(past, report);
         at("state").textContent = "";
       }
     } catch (error) {
-      at("state").textContent = error instanceof TypeError ? "The service does not answer." : error.message;
+      put("state", error instanceof TypeError ? "The service does not answer." : error.message);
     }
   }
   // What is known of many features takes a while; the page is no load.
@@ -258,8 +317,10 @@ at("try").addEventListener("submit", async event => {
     const headers = { "content-type": "application/json" };
     showExplained(await call(path("/explain"), { method: "POST", headers, body: at("asked").value }));
   } catch (error) {
-    at("answer").replaceChildren(make("p", error.message, { class: "warn" }));
+    at("answer").replaceChildren(write("p", error.message, { class: "warn" }));
   }
 });
+// A chart that is drawn for another width is scaled, and its labels with it.
+addEventListener("resize", () => redraw());
 document.addEventListener("visibilitychange", () => { if (!document.hidden) tick(); });
 tick();

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Scratch, Served, asked, play, spec, with};
 use crate::engine::{Answer, Call, Engine};
 use crate::hosted::of_another_version;
-use crate::journal::{Journal, Made, Record, Result, StoreError, Take};
+use crate::journal::{Journal, Kind, Made, Record, Result, StoreError, Take};
 use crate::spec::Mode;
 use crate::store::{FILE, Store};
 use crate::verify::verify;
@@ -43,7 +43,6 @@ fn the_state_is_a_fold_of_the_journal_with_snapshots_and_without() {
     }
     assert!(served.call("news", Call::Renew).is_ok());
     play(&served, "news", 400..420);
-    served.settle("news");
     let state = served.state("news");
     drop(served);
     assert!(std::fs::read_dir(&data).unwrap().any(|file| file.unwrap().file_name() == "bandit-1.snapshot"));
@@ -51,7 +50,6 @@ fn the_state_is_a_fold_of_the_journal_with_snapshots_and_without() {
     let next: Vec<String> = ["data", "copy"]
         .map(|name| {
             let served = Served::start(&folder.path(name));
-            served.settle("news");
             assert!(served.state("news") == state, "{name}");
             next(&served, "news")
         })
@@ -135,7 +133,6 @@ fn a_bit_that_flips_in_the_database_is_said() {
     let served = Served::start(&data);
     served.make("news", spec());
     play(&served, "news", 0..100);
-    served.settle("news");
     let state = served.state("news");
     drop(served);
     std::fs::remove_file(data.join("bandit-1.snapshot")).unwrap();
@@ -169,7 +166,6 @@ fn what_is_forgotten_changes_no_state_and_the_rest_is_still_exported() {
     served.make("idle", spec());
     play(&served, "idle", 0..3);
     play(&served, "news", 0..200);
-    served.settle("news");
     let state = served.state("news");
     drop(served);
     // It is forgotten at a start, and once an hour.
@@ -187,7 +183,6 @@ fn what_is_forgotten_changes_no_state_and_the_rest_is_still_exported() {
     });
     assert!(served.state("news") == state);
     play(&served, "news", 500..510);
-    served.settle("news");
     let (state, idle) = (served.state("news"), served.state("idle"));
     drop(served);
     for _ in 0..2 {
@@ -305,7 +300,6 @@ fn a_write_that_fails_is_said_and_nothing_that_rests_on_it_is_served() {
     let served = Served::on(Engine::on(Box::new(journal), &data, None, true).unwrap());
     served.make("news", spec());
     play(&served, "news", 0..30);
-    served.settle("news");
     let state = served.state("news");
     fails.store(true, Ordering::Relaxed);
     let refused = served.decide("news", &asked(1, Some("lost"))).unwrap_err();
@@ -345,10 +339,6 @@ fn many_bandits_share_one_journal_and_each_has_its_own_order() {
             });
         }
     });
-    // A fit that comes back later would change what was seen.
-    for name in &names {
-        served.settle(name);
-    }
     let states: Vec<_> = names.iter().map(|name| served.state(name)).collect();
     drop(served);
     for name in &names {
@@ -382,4 +372,111 @@ fn a_bandit_that_was_dropped_stays_so_and_another_one_may_have_its_name() {
     drop(served);
     assert_eq!(Served::start(&data).counts("news").decisions, 3);
     assert_eq!(verify(&data).unwrap().problems, Vec::<String>::new());
+}
+
+#[test]
+fn a_state_that_was_told_something_else_is_refused_but_folded_where_a_journal_has_it() {
+    let folder = Scratch::new();
+    let data = folder.path("data");
+    let served = Served::start(&data);
+    let told = json!({"policy": "truenorth-confidence", "certificate": {"matrix": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "rho": 0.5}});
+    let named = json!({"features": ["x", "y", "z"], "horizon": 100, "noise": 1});
+    let make = |name: &str, more: &Value| {
+        let mut spec = named.clone();
+        spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        served.make(name, spec);
+    };
+    make("news", &json!({}));
+    let before = served.state("news");
+    let mut others = Vec::new();
+    for (place, (more, what)) in [
+        (json!({"policy": "lin-ucb"}), "policy"),
+        (told, "policy"),
+        (json!({"seed": 3}), "`seed`"),
+        (json!({"noise": 0.5}), "`noise`"),
+        (json!({"norm_bound": 2}), "`norm_bound`"),
+        (json!({"horizon": 50}), "`horizon`"),
+        (json!({"delta": 0.5}), "`delta`"),
+        (json!({"discount": 0.5}), "`discount`"),
+        (json!({"half_life": 100}), "`half_life`"),
+        (json!({"season": 50}), "`season`"),
+        (json!({"exploration_scale": 0.5}), "`exploration_scale`"),
+        (json!({"open": 5}), "`open`"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("other{place}");
+        make(&name, &more);
+        others.push(served.state(&name));
+        let refused = served.call("news", Call::Restore(others[place].clone())).err().unwrap();
+        assert_eq!(
+            (refused.status, refused.message),
+            (409, format!("the state is that of a bandit with another {what}"))
+        );
+        assert_eq!(served.state("news"), before);
+        // The other one takes its own, whatever it was told.
+        assert!(served.call(&name, Call::Restore(others[place].clone())).is_ok(), "{name}");
+    }
+    // Modes and waiting times are the service's own.
+    make("waits", &json!({"reward_timeout_s": 5, "mode": "shadow"}));
+    assert!(served.call("waits", Call::Restore(before)).is_ok());
+    drop(served);
+    // A service of before may have taken the first of them.
+    let mut store = Store::open(&data).unwrap();
+    let number = store.last().unwrap() + 1;
+    let restored =
+        Record { number, bandit: 1, kind: Kind::Restored, at: 0, of: None, body: others.remove(0) };
+    store.append(std::slice::from_ref(&restored)).unwrap();
+    drop(store);
+    assert_eq!(Served::start(&data).state("news"), restored.body);
+}
+
+#[test]
+fn a_bandit_that_has_grown_goes_from_one_service_to_another() {
+    let folder = Scratch::new();
+    let certificate =
+        json!({"policy": "pooled-only", "horizon": 1000, "certificate": {"matrix": [[1]], "rho": 0.5}});
+    for more in [json!({}), json!({"discount": 0.5}), certificate] {
+        let [one, other] =
+            [0, 1].map(|place| Served::start(&folder.path(&format!("{more}{place}").replace('/', ""))));
+        for served in [&one, &other] {
+            served.make("news", with(&more));
+        }
+        play(&one, "news", 0..60);
+        assert_eq!(one.call("news", Call::Renew).is_ok(), more.get("certificate").is_none());
+        let state = one.state("news");
+        assert!(other.call("news", Call::Restore(state.clone())).is_ok(), "{more}");
+        assert_eq!(other.state("news"), state);
+    }
+}
+
+#[test]
+fn unknown_fields_are_counted_alike_before_and_after_a_restart() {
+    let folder = Scratch::new();
+    let data = folder.path("data");
+    let served = Served::start(&data);
+    served.make("news", spec());
+    let unknown = |served: &Served| match served.call("news", Call::View) {
+        Ok(Answer::View(view)) => view.unknown_fields,
+        _ => unreachable!(),
+    };
+    for round in 0..10 {
+        let mut asked = asked(round, None);
+        asked["context"]["hours"] = json!(1);
+        asked["actions"][1]["features"]["i"] = json!({"constant": 1, "id": "b"});
+        served.decide("news", &asked).unwrap();
+        asked["context"]["hour"] = json!(1e300);
+        assert!(served.decide("news", &asked).is_err(), "what is refused is not counted");
+    }
+    let expected = [("hours".to_owned(), 10)];
+    assert_eq!(unknown(&served), expected);
+    let state = served.state("news");
+    drop(served);
+    copy(&data, &folder.path("copy"), &[FILE]);
+    for name in ["data", "copy"] {
+        let served = Served::start(&folder.path(name));
+        assert_eq!(unknown(&served), expected, "{name}");
+        assert!(served.state("news") == state, "{name}");
+    }
 }

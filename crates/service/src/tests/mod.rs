@@ -85,7 +85,12 @@ impl Served {
         }
     }
 
+    /// The state once no fit is due, which comes back by itself, at any time.
     fn state(&self, name: &str) -> Vec<u8> {
+        until(|| match self.call(name, Call::View) {
+            Ok(Answer::View(view)) => !view.policy.is_fit_due(),
+            _ => unreachable!(),
+        });
         match self.call(name, Call::Snapshot) {
             Ok(Answer::Snapshot(bytes)) => bytes,
             _ => unreachable!(),
@@ -97,14 +102,6 @@ impl Served {
             Ok(Answer::Counts(counts)) => counts,
             _ => unreachable!(),
         }
-    }
-
-    /// Waits until no fit is due, which comes back by itself.
-    fn settle(&self, name: &str) {
-        until(|| match self.call(name, Call::View) {
-            Ok(Answer::View(view)) => !view.policy.is_fit_due(),
-            _ => unreachable!(),
-        });
     }
 }
 

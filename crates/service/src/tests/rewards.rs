@@ -38,7 +38,8 @@ fn a_time_out_learns_the_default_or_lets_the_decision_go() {
 fn rewards_add_up_within_the_waiting_time_if_the_bandit_says_so() {
     let folder = Scratch::new();
     let served = Served::start(&folder.path("data"));
-    let sums = json!({"reward_timeout_s": 0.6, "default_reward": -1, "reward_aggregation": "sum"});
+    // Long enough for a restart beside other tests.
+    let sums = json!({"reward_timeout_s": 3, "default_reward": -1, "reward_aggregation": "sum"});
     served.make("sums", with(&sums));
     served.decide("sums", &asked(1, Some("three"))).unwrap();
     served.decide("sums", &asked(2, Some("nothing"))).unwrap();

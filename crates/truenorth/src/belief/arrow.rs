@@ -186,7 +186,7 @@ impl<'a> Arrow<'a> {
                 gain: gain * unit,
                 beside,
                 pooled: theta + hs,
-                covariance: dense::square_of_lower(&root),
+                covariance: dense::square_of_lower(root),
             });
         }
         border.fill_lower_triangle_with_upper_triangle();

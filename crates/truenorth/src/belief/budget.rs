@@ -10,7 +10,8 @@
 //!
 //! Let o be the action with the largest upper end. While these intervals hold, a round that plays a instead loses at most its
 //! *price* `U(o) - L(a)`, and at most what coefficients of that length allow. The belief may play as long as it has not
-//! `spent` more than η 4β_t √(dt), η = 16; else o is played, which is a round of OFUL. Prices cost a pass over V, so a
+//! `spent` more than η (4β_t √(dt) + dSX), η = 16, X the round's longest action: d rounds may cost whoever learns d coefficients
+//! whatever they can, and where there is next to no noise that is most of what is lost. Else o is played, which is a round of OFUL. Prices cost a pass over V, so a
 //! coin picks one round in eight, and its price counts eight times. All are counted in σ, so that the unit of rewards makes no
 //! difference. docs/method.md has the bound that follows.
 
@@ -25,7 +26,9 @@ pub(crate) struct Budget {
     /// β_t / σ.
     pub(crate) radius: f64,
     /// η 4β_t √(dt) / σ.
-    pub(crate) allowed: f64,
+    lasting: f64,
+    /// η d.
+    once: f64,
 }
 
 impl Budget {
@@ -33,7 +36,13 @@ impl Budget {
     pub(crate) fn new(growth: f64, delta: f64, dimension: usize, round: u64) -> Self {
         let dimension = dimension as f64;
         let radius = (2.0 * delta.recip().ln() + growth).sqrt() + 2.0 * dimension.sqrt();
-        Self { radius, allowed: FACTOR * 4.0 * radius * (dimension * round as f64).sqrt() }
+        let lasting = FACTOR * 4.0 * radius * (dimension * round as f64).sqrt();
+        Self { radius, lasting, once: FACTOR * dimension }
+    }
+
+    /// Whether so much is more than it; `reach` is SX / σ, which is seldom asked for.
+    pub(crate) fn is_below(&self, spent: f64, reach: impl FnOnce() -> f64) -> bool {
+        spent > self.lasting && spent > self.lasting + self.once * reach()
     }
 }
 
@@ -44,7 +53,8 @@ mod tests {
     #[test]
     fn the_radius_and_the_budget_by_hand() {
         let budget = Budget::new(7.0, (-1.0f64).exp(), 4, 25);
-        // √(2 + 7) + 2·2 and 16·4·7·√100.
-        assert!((budget.radius - 7.0).abs() < 1e-12 && (budget.allowed - 4480.0).abs() < 1e-9);
+        // √(2 + 7) + 2·2 and 16·(4·7·√100 + 4·3).
+        assert!((budget.radius - 7.0).abs() < 1e-12);
+        assert!(!budget.is_below(4671.9, || 3.0) && budget.is_below(4672.1, || 3.0));
     }
 }

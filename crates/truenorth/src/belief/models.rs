@@ -423,7 +423,7 @@ impl<'a, L: Weighed> Models<'a, L> {
             let peak = weights.fold(f64::NEG_INFINITY, f64::max);
             heaviest = heaviest.max(peak);
             found.push((peak, own));
-            // What is next to one of these is no heavier than their peak.
+            // What is next to one of these is no heavier than their peak, unless the climb to it was cut short.
             found.retain(|(peak, _)| *peak + NEGLIGIBLE + EQUAL >= heaviest);
         }
         Ok(found.into_iter().flat_map(|(_, own)| own).collect())

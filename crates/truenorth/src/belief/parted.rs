@@ -25,7 +25,7 @@ use super::{Belief, Evidence, LEVEL, Logs, News, Told, VOID, spacing};
 use crate::blocks::Blocks;
 use crate::dense::{Matrix, Vector};
 use crate::error::Result;
-use crate::parted::Parted;
+use crate::parted::{NO_LIMIT, Parted};
 use crate::statistic::RidgeStatistic;
 
 impl Belief {
@@ -179,7 +179,7 @@ impl Belief {
         self.news = News::new(&self.units, scale, said);
         belief.inverse = belief.inverse.times(self.variance.recip());
         let mut belief = belief.with_common(shared, (common / self.variance).as_slice().to_vec());
-        belief.limit(|_| f64::MAX);
+        belief.limit(|_| NO_LIMIT);
         Ok((belief, self.parted(together, &live, &alone, 1.0)))
     }
 

@@ -115,16 +115,17 @@ impl Sums {
         self.expected + self.share * (self.rewards - explained)
     }
 
-    pub(super) fn evidence(&self) -> Evidence {
+    pub(super) fn evidence(&mut self) -> Evidence {
         let (mut gram, mut small) = (Tridiagonal::default(), Vec::new());
         let (mut trace, mut level) = (0.0, 0.0);
-        for (part, own) in self.parts.iter().zip(&self.grams) {
+        let mut grams = std::mem::take(&mut self.grams);
+        for (part, own) in self.parts.iter().zip(&mut grams) {
             level += part.sums.norm_squared();
             match own {
                 Gram::Whole(whole) => {
                     trace += whole.trace();
                     if part.columns.len() <= SMALL {
-                        small.push((part, whole));
+                        small.push((part, &*whole));
                     } else {
                         gram.add(whole.clone(), [&self.moment(part), &part.sums]);
                     }
@@ -139,6 +140,7 @@ impl Sums {
         let alike = small.chunk_by(|a, b| a.0.columns.len() == b.0.columns.len());
         let groups: Vec<Diagonals> =
             alike.flat_map(|alike| alike.chunks(SIDE)).map(|parts| self.reduced(parts)).collect();
+        self.grams = grams;
         let (mut room, mut lanes) = Default::default();
         let both = self.share > 0.0;
         let solve = |ridge| {

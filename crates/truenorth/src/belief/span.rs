@@ -26,18 +26,19 @@ pub(super) struct Span {
     root: Matrix,
     /// Rows of R, one for each of its columns, that are lower triangular together.
     pivots: Vec<usize>,
-    /// K, and its Cholesky factor.
+    /// K.
     square: Matrix,
-    factor: Matrix,
+    /// Its Cholesky factor, as long as nobody has asked for what is seen of A: memory is scarce then.
+    factor: Option<Matrix>,
 }
 
 impl Span {
     /// From the diagonal of A and its columns, if so many columns of R are enough. O(dn²).
     pub(super) fn new(diagonal: Vec<f64>, column: impl Fn(usize, &mut [f64]), most: usize) -> Option<Self> {
         let (root, pivots) = root(diagonal, column, most)?;
-        let square = dense::transposed_product(&root, &root);
+        let square = dense::square_of_columns(&root);
         let factor = dense::cholesky("the products of rows", &square).ok()?;
-        Some(Self { root, pivots, square, factor })
+        Some(Self { root, pivots, square, factor: Some(factor) })
     }
 
     pub(super) fn trace(&self) -> f64 {
@@ -51,10 +52,11 @@ impl Span {
         within
     }
 
-    /// Adds A and two sums of rows, as seen from directions in which A is not 0. O(n³).
-    pub(super) fn add_to(&self, gram: &mut Tridiagonal, sums: [&Vector; 2]) {
-        let [first, second] = sums.map(|y| self.factor.tr_mul(&self.within(y)));
-        gram.add(dense::square_of_lower(&self.factor), [&first, &second]);
+    /// Adds A and two sums of rows, as seen from directions in which A is not 0, once. O(n³).
+    pub(super) fn add_to(&mut self, gram: &mut Tridiagonal, sums: [&Vector; 2]) {
+        let Some(factor) = self.factor.take() else { unreachable!("a fit looks for its evidence once") };
+        let [first, second] = sums.map(|y| factor.tr_mul(&self.within(y)));
+        gram.add(dense::square_of_lower(factor), [&first, &second]);
     }
 
     /// `(A + λ)⁻¹y` of two sums of rows, log det(I + A/λ), and W, which takes the place of R. O(dn²).
@@ -83,7 +85,8 @@ pub(super) fn root(
 ) -> Option<(Matrix, Vec<usize>)> {
     let (side, mut left) = (diagonal.len(), diagonal);
     let nothing = NOTHING * left.iter().copied().fold(0.0, f64::max);
-    let (mut root, mut pivots) = (Matrix::zeros(side, 0), Vec::new());
+    // Room for all of R: what is never written takes no memory, and what grows is moved again and again.
+    let (mut root, mut pivots) = (Matrix::from_vec(side, most, vec![0.0; side * most]), Vec::new());
     loop {
         let mut next: Vec<usize> = (0..side).filter(|&i| left[i] > nothing).collect();
         if next.is_empty() {
@@ -96,8 +99,9 @@ pub(super) fn root(
         for (k, &pivot) in next.iter().enumerate() {
             column(pivot, rest.column_mut(k).as_mut_slice());
         }
-        let before = root.select_rows(&next);
-        rest.gemm(-1.0, &root, &before.transpose(), 1.0);
+        let first = pivots.len();
+        let known = root.columns(0, first);
+        rest.gemm(-1.0, &known, &known.select_rows(&next).transpose(), 1.0);
         let taken = eliminate(&mut rest, &next, nothing);
         for &k in &taken {
             left.iter_mut().zip(&rest.column(k)).for_each(|(left, entry)| *left -= entry * entry);
@@ -111,13 +115,11 @@ pub(super) fn root(
         if pivots.len() > most {
             return None;
         }
-        let first = root.ncols();
-        root = root.resize_horizontally(pivots.len(), 0.0);
         for (k, &from) in taken.iter().enumerate() {
             root.set_column(first + k, &rest.column(from));
         }
     }
-    Some((root, pivots))
+    Some((root.resize_horizontally(pivots.len(), 0.0), pivots))
 }
 
 /// Cholesky's steps on some columns, of which each has its own diagonal entry in one of these rows, until nothing is left of those
@@ -184,7 +186,7 @@ mod tests {
                 let expected = (plain / ridge).cholesky().unwrap().ln_determinant();
                 assert!((growth - expected).abs() < 1e-8 * expected, "{growth} {expected}");
                 let [mut narrow, mut whole] = [Tridiagonal::default(), Tridiagonal::default()];
-                span.add_to(&mut narrow, sums.each_ref());
+                span.clone().add_to(&mut narrow, sums.each_ref());
                 whole.add(gram.clone(), sums.each_ref());
                 let of = |gram: &Tridiagonal, missing: usize| {
                     let (mut pivots, mut solution) = (Vec::new(), Vec::new());
@@ -205,7 +207,7 @@ mod tests {
     #[test]
     fn rows_of_zeros_say_nothing() {
         let (side, nothing) = (9, Vector::zeros(9));
-        let span = Span::new(vec![0.0; side], |_, to| to.fill(0.0), side / 2).unwrap();
+        let mut span = Span::new(vec![0.0; side], |_, to| to.fill(0.0), side / 2).unwrap();
         let mut gram = Tridiagonal::default();
         span.add_to(&mut gram, [&nothing, &nothing]);
         assert!(gram.diagonal.is_empty());

@@ -451,7 +451,7 @@ mod tests {
     use pulp::Arch;
 
     use super::*;
-    use crate::parted;
+    use crate::parted::{self, NO_LIMIT};
     use crate::round::Row;
 
     /// Means and radii of rows that follow each other, lie apart, touch several parts or none.
@@ -460,7 +460,7 @@ mod tests {
         let (mut known, mut room) =
             (Parted::ridge((0..60).map(|i| 1.0 + number(i))), parted::Room::default());
         known = known.with_common(vec![(0..60).map(number).collect()], vec![0.3]);
-        known.limit(|_| f64::MAX);
+        known.limit(|_| NO_LIMIT);
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         for row in [&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10][..], &[11, 12, 13], &[20, 25, 40], &[0, 12, 58], &[]]
         {

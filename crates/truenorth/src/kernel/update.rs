@@ -72,7 +72,10 @@ impl WithSimd for &mut Absorb<'_> {
             rest = below;
             let columns = Columns::new(simd, whitened, &mut alpha);
             // Those of the next rows, while the roots of these are being drawn.
-            whitened = dots(simd, rest.get(..t + 2).unwrap_or_default(), lines);
+            whitened = match rest.get(..t + 2) {
+                Some(next) => dots(simd, next, lines),
+                None => [0.0; SIDE],
+            };
             columns.multiply(simd, blocks, of_factor, entries.len());
             for (map, sums) in maps.iter_mut().zip(of_maps.chunks_exact_mut(lines.len())) {
                 columns.multiply(simd, &mut map.blocks[t * (t + 1) / 2..][..=t], sums, entries.len());

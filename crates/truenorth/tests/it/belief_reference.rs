@@ -172,13 +172,19 @@ fn a_belief_that_never_learns_spends_its_budget_and_no_more() {
     let logs: Vec<Row> = (0..40)
         .map(|k| (vec![f64::from(k % 2), 1.0 - f64::from(k % 2)], f64::from(k % 2) + 1e-3 * f64::from(k % 5)))
         .collect();
-    let mut policy = policy(2, &logs);
+    let mut sums = RidgeStatistic::new(2).unwrap();
+    for (row, reward) in &logs {
+        sums.observe(row, *reward).unwrap();
+    }
+    let mut policy = Policy::builder(2).logs(sums).noise(0.1).norm_bound(1.0).build().unwrap();
     let features = [1.0, 0.0, 0.8, 1.0];
+    // Units are 1, so that s√d is the bound that was told.
+    let reach = 2.0 * (0.8f64 * 0.8 + 1.0).sqrt() / 0.1;
     let (mut before, mut most) = (0.0, 0.0f64);
     for round in 1..=2000 {
         let (choice, story) = policy.choose_explained(Actions::new(&features, 2).unwrap()).unwrap();
-        let allowed =
-            64.0 * ((2.0 * 100f64.ln()).sqrt() + 2.0 * 2f64.sqrt()) * (2.0 * f64::from(round)).sqrt();
+        let radius = (2.0 * 100f64.ln()).sqrt() + 2.0 * 2f64.sqrt();
+        let allowed = 16.0 * (4.0 * radius * (2.0 * f64::from(round)).sqrt() + 2.0 * reach);
         if story.layers[0].rule.ends_with("because the belief has spent its budget") {
             assert!(before > allowed && choice.action == 1, "round {round}");
         }

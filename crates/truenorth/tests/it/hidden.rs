@@ -4,7 +4,9 @@
 use std::sync::Mutex;
 use std::thread;
 
+use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use truenorth::{Actions, Policy, Preset, RidgeStatistic};
 
 use crate::support::{World, dot};
@@ -143,4 +145,57 @@ fn hidden_actions_are_found_at_the_price_of_a_policy_without_logs() {
 #[ignore = "takes half a minute"]
 fn the_same_for_two_hundred_thousand_rounds() {
     hold(&[2_000, 20_000, 200_000]);
+}
+
+/// What a policy loses in 150 rounds in which each of eight arms has coefficients of its own, of which the logs know all that there is
+/// to know.
+fn lost_with_exact_logs(preset: Preset, noise: f64, turned: usize) -> f64 {
+    const ARMS: usize = 8;
+    const D: usize = 5;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+    let mut draw = || -> f64 { StandardNormal.sample(&mut rng) };
+    let logged: Vec<f64> = (0..ARMS * D).map(|_| draw()).collect();
+    let live: Vec<f64> =
+        logged.iter().enumerate().map(|(j, value)| if j < turned { -value } else { *value }).collect();
+    let mut round = || {
+        let context: Vec<f64> = (0..D).map(|j| if j == 0 { 1.0 } else { draw() }).collect();
+        let row = |arm: usize| {
+            let mut row = vec![0.0; ARMS * D];
+            row[arm * D..(arm + 1) * D].copy_from_slice(&context);
+            row
+        };
+        ((0..ARMS).flat_map(row).collect::<Vec<f64>>(), noise * draw())
+    };
+    let mut logs = RidgeStatistic::new(ARMS * D).unwrap();
+    for place in 0..1000 {
+        let (actions, noise) = round();
+        let row = &actions[place % ARMS * ARMS * D..][..ARMS * D];
+        logs.observe(row, dot(row, &logged) + noise).unwrap();
+    }
+    let mut policy = Policy::builder(ARMS * D).preset(preset).logs(logs).build().unwrap();
+    let mut lost = 0.0;
+    for _ in 0..150 {
+        let (actions, noise) = round();
+        let actions = Actions::new(&actions, ARMS * D).unwrap();
+        let means: Vec<f64> = (0..ARMS).map(|arm| dot(actions.row(arm).values(), &live)).collect();
+        let choice = policy.choose(actions).unwrap();
+        lost += means.iter().copied().fold(f64::MIN, f64::max) - means[choice.action];
+        policy.learn(choice.rewarded(actions, means[choice.action] + noise)).unwrap();
+    }
+    lost
+}
+
+#[test]
+fn logs_without_noise_are_believed_as_far_as_they_are_right() {
+    for noise in [0.0, 0.01, 0.3] {
+        for (turned, share) in [(0, 0.02), (3, 0.5), (20, 1.5)] {
+            let [ours, without] =
+                [Preset::TrueNorth, Preset::LinUcb].map(|preset| lost_with_exact_logs(preset, noise, turned));
+            println!("noise {noise}, {turned} of 40 turned: {ours:.2}, without logs {without:.1}");
+            assert!(
+                ours <= share * without,
+                "noise {noise}, {turned} turned: {ours}, without logs {without}"
+            );
+        }
+    }
 }

@@ -50,14 +50,8 @@ fn numbers_of_the_new_switches_are_named_with_their_value() {
         );
     }
     for preset in [Preset::TrueNorth, Preset::LinUcb, Preset::EpsilonGreedy] {
-        assert_eq!(
-            refusal(preset, |p| p.noise(0.0)),
-            "`noise` must be positive with width `posterior`, but is 0"
-        );
-        assert_eq!(
-            refusal(preset, |p| p.norm_bound(0.0)),
-            "`norm_bound` must be positive with width `posterior`, but is 0"
-        );
+        assert_eq!(refusal(preset, |p| p.noise(0.0)), "`noise` must be above 0, but is 0");
+        assert_eq!(refusal(preset, |p| p.norm_bound(0.0)), "`norm_bound` must be above 0, but is 0");
         assert_eq!(
             refusal(preset, |p| p.exploration_scale(-1.0)),
             "`exploration_scale` must be at least 0 and at most 1e50, but is -1"
