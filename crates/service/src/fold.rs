@@ -52,8 +52,12 @@ impl Replicas {
         while !self.stopped() {
             let behind = lock(&self.folded).last;
             match self.runtime.block_on(self.stream.behind(behind)) {
-                Err(error) if !std::mem::replace(&mut said, true) => tracing::warn!(%error, "trying again"),
-                Err(_) => {}
+                Err(error) => {
+                    if !std::mem::replace(&mut said, true) {
+                        tracing::warn!(%error, "trying again");
+                    }
+                    self.fetch();
+                }
                 Ok(mut messages) => {
                     said = false;
                     while !self.stopped() {
@@ -69,6 +73,16 @@ impl Replicas {
                 }
             }
             std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Folds messages that are asked for one by one. Who sends them as they come is named by the leader of the cluster; after a
+    /// cut, the stream may have its leader, who gives single ones, many seconds before.
+    fn fetch(self: &Arc<Self>) {
+        while !self.stopped() {
+            let next = lock(&self.folded).last + 1;
+            let Ok(Some(come)) = self.runtime.block_on(self.stream.find(next)) else { return };
+            self.next(&come);
         }
     }
 
@@ -169,11 +183,12 @@ impl Replicas {
         loop {
             match self.runtime.block_on(self.stream.find(number.cast_unsigned())) {
                 Ok(None) => return Ok(None),
-                Ok(Some(body)) => {
-                    let happened = records::read(&body).ok().and_then(|Message { at, what }| match what {
-                        What::Happened(kind, body) => Some((Kind::of(kind)?, at, body.to_vec())),
-                        _ => None,
-                    });
+                Ok(Some(come)) => {
+                    let happened =
+                        records::read(&come.body).ok().and_then(|Message { at, what }| match what {
+                            What::Happened(kind, body) => Some((Kind::of(kind)?, at, body.to_vec())),
+                            _ => None,
+                        });
                     return Ok(happened.map(|(kind, at, body)| Record {
                         number,
                         bandit: 0,

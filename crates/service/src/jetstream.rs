@@ -64,7 +64,7 @@ pub(crate) struct Stored {
 /// A message that has come.
 pub(crate) struct Come {
     pub(crate) sequence: u64,
-    /// How many wait behind it.
+    /// How many wait behind it, as far as is known.
     pub(crate) pending: u64,
     pub(crate) bandit: String,
     pub(crate) body: Vec<u8>,
@@ -85,10 +85,14 @@ impl Messages {
             return None;
         }
         self.last += 1;
-        let bandit = message.subject.strip_prefix("truenorth.").unwrap_or_default().to_owned();
         let (sequence, pending) = (info.stream_sequence, info.pending);
-        Some(Come { sequence, pending, bandit, body: message.payload.to_vec() })
+        Some(Come { sequence, pending, bandit: bandit(&message.subject), body: message.payload.to_vec() })
     }
+}
+
+/// The bandit of a subject.
+fn bandit(subject: &str) -> String {
+    subject.strip_prefix("truenorth.").unwrap_or_default().to_owned()
 }
 
 /// A connection to the stream.
@@ -221,10 +225,15 @@ impl Jetstream {
         }
     }
 
-    /// The body of a message, if there is one.
-    pub(crate) async fn find(&self, sequence: u64) -> std::result::Result<Option<Vec<u8>>, Refused> {
+    /// One message, if it is stored.
+    pub(crate) async fn find(&self, sequence: u64) -> std::result::Result<Option<Come>, Refused> {
         match self.stream.get_raw_message(sequence).await {
-            Ok(message) => Ok(Some(message.payload.to_vec())),
+            Ok(message) => Ok(Some(Come {
+                sequence,
+                pending: 0,
+                bandit: bandit(&message.subject),
+                body: message.payload.to_vec(),
+            })),
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
             Err(error) => Err(unreachable(&error)),
         }

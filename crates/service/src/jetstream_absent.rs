@@ -57,7 +57,7 @@ impl Jetstream {
         match *self {}
     }
 
-    pub(crate) async fn find(&self, _: u64) -> std::result::Result<Option<Vec<u8>>, Refused> {
+    pub(crate) async fn find(&self, _: u64) -> std::result::Result<Option<Come>, Refused> {
         match *self {}
     }
 
