@@ -25,7 +25,7 @@ pub struct Told {
     pub half_life: Option<f64>,
     pub seed: Option<u64>,
     pub certificate: Option<Certificate>,
-    pub fits_beside: Option<bool>,
+    pub fits_beside_from: Option<usize>,
 }
 
 impl Told {
@@ -48,7 +48,7 @@ impl Told {
             half_life,
             seed,
             certificate,
-            fits_beside
+            fits_beside_from
         );
         settings
     }
@@ -61,6 +61,7 @@ pub fn answer(
     line: &str,
     event: &mut Event,
 ) -> std::result::Result<String, (&'static str, String)> {
+    event.named_by.clone_from(&bandit.recipe().id);
     event.read_json(line).map_err(|error| ("invalid", error.to_string()))?;
     let answer = bandit.answer(event).map_err(|error| {
         let beside =

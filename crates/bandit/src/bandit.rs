@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use truenorth::{Fit, Fitted, Observation, Policy, RidgeStatistic, Row, Settings};
-use truenorth_features::{Encoder, Event, Feature, Joining, Recipe};
+use truenorth_features::{Encoder, Event, Feature, Joining, Recipe, is_same};
 
 use crate::choose::Choice;
 use crate::error::{Error, Result, shown};
@@ -172,7 +172,7 @@ impl Bandit {
         let taken = event.chosen.map(|action| event.id(action)).or(event.played.as_deref());
         match (id, found) {
             (Some(id), Some(Found::Open(open))) => {
-                if taken.is_none_or(|taken| taken == open.made.taken()) {
+                if taken.is_none_or(|taken| is_same(taken, open.made.taken())) {
                     return self.learn(id, reward);
                 }
                 let Some(action) = event.chosen else {

@@ -282,7 +282,7 @@ fn begin(arguments: &Arguments, summary: Option<&Summary>) -> Result<Bandit, Fai
         half_life: arguments.half_life,
         seed: arguments.seed,
         certificate,
-        fits_beside: None,
+        fits_beside_from: None,
     };
     Ok(bandit::new(parts, told)?)
 }

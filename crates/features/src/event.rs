@@ -15,7 +15,7 @@ mod json;
 use std::ops::Range;
 
 use crate::error::{Error, Result, shortened};
-use crate::value::{LARGEST, Value, level};
+use crate::value::{LARGEST, Value, is_same, level};
 pub use json::Misread;
 
 /// What names and texts of one event may take. A long key before many short ones could take far more than the line.
@@ -40,6 +40,8 @@ pub struct Event {
     pub time: Option<String>,
     /// For how many decisions it stands: more than 1, where some were dropped at random before they were logged.
     pub weight: f64,
+    /// The field that names an action which has no `id`, if there is one. It stays when another event is read.
+    pub named_by: Option<String>,
     /// Names and texts, one behind the other.
     text: String,
     fields: Vec<(Range<usize>, Raw)>,
@@ -145,13 +147,31 @@ impl Event {
         Ok(())
     }
 
-    /// Names the action that was added last.
+    /// Names the action that was added last. Whoever asks is answered by the same letters; the level is that of any text.
     pub fn rename(&mut self, id: &str) {
-        let start = self.text.len();
-        self.text.push_str(&level(id));
-        if let Some(last) = self.actions.last_mut() {
-            (last.id, last.has_id) = (start..self.text.len(), true);
+        if let Some(last) = self.len().checked_sub(1) {
+            self.name_action(last, id);
         }
+    }
+
+    fn name_action(&mut self, action: usize, id: &str) {
+        let start = self.text.len();
+        self.text.push_str(id);
+        let id = start..self.text.len();
+        self.actions[action] = Action { id, has_id: true, ..self.actions[action] };
+    }
+
+    /// Names actions without an id by the field that names them.
+    fn name_actions(&mut self) {
+        let Some(field) = self.named_by.take() else { return };
+        for action in 0..self.len() {
+            let own = |(name, value): (&str, Value<'_>)| if name == field { value.level() } else { None };
+            let id = self.action(action).find_map(own);
+            if let Some(id) = id.filter(|_| !self.has_id(action)) {
+                self.name_action(action, &id);
+            }
+        }
+        self.named_by = Some(field);
     }
 
     /// Number of actions.
@@ -215,14 +235,15 @@ impl Event {
         &self.text[place.clone()]
     }
 
-    /// The action of this id.
+    /// The action of this id: in the same letters, or else the first of the same level.
     pub fn find(&self, id: &str) -> Option<usize> {
-        let id = level(id);
-        (0..self.len()).find(|&action| self.id(action) == id)
+        let same = || (0..self.len()).find(|&action| is_same(self.id(action), id));
+        (0..self.len()).find(|&action| self.id(action) == id).or_else(same)
     }
 
     /// Checks what was put together, and finds the action that was taken by its id.
     pub fn check(&mut self, chosen: Option<String>) -> Result<()> {
+        self.name_actions();
         // A handful of ids is looked through faster than it is hashed.
         let twice = if self.len() <= 16 {
             (1..self.len()).find(|&action| (0..action).any(|before| self.id(before) == self.id(action)))
@@ -238,7 +259,7 @@ impl Event {
             let unknown =
                 || Error::event(format!("`action` is {:?}, which is none of the actions", shortened(&id)));
             if self.is_empty() {
-                self.played = Some(level(&id).into_owned());
+                self.played = Some(id);
             } else {
                 self.chosen = Some(found.ok_or_else(unknown)?);
             }

@@ -25,5 +25,5 @@ pub use recipe::{ID, Missing, Recipe, quoted};
 pub use rows::Rows;
 pub use sql::{Dialect, Grouped, InSql, Multiplied, survey_query, surveyed_cuts};
 pub use survey::{Seen, Survey};
-pub use value::{Kind, LARGEST, Value, comma_hint, is_missing, level, number_level};
+pub use value::{Kind, LARGEST, Value, comma_hint, is_missing, is_same, level, number_level};
 pub use vocabulary::{Feature, Joining, MOST_NAMES, bucket};

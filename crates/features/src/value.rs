@@ -108,6 +108,11 @@ pub fn level(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether two texts are the same level.
+pub fn is_same(one: &str, other: &str) -> bool {
+    level(one) == level(other)
+}
+
 /// The level that a number is.
 pub fn number_level(number: f64) -> String {
     // Negative zero is zero.

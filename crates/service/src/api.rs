@@ -216,12 +216,21 @@ fn is_false(truth: &bool) -> bool {
     !truth
 }
 
+/// How actions of a bandit are written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Form {
+    /// Names of the numbers that an action is a list of, if it is one.
+    pub(crate) numbers: Option<Vec<String>>,
+    /// The field that names an action which has no `id`.
+    pub(crate) id: Option<String>,
+}
+
 /// An action that is a list of numbers.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Listed<'a> {
-    #[serde(borrow, default)]
-    id: Option<std::borrow::Cow<'a, str>>,
+struct Listed {
+    #[serde(default, deserialize_with = "ids")]
+    id: Option<String>,
     features: Vec<f64>,
 }
 
@@ -238,10 +247,10 @@ impl Asked {
         Ok(self)
     }
 
-    /// The event that is asked about; `names` are those of the numbers, where actions may be lists of such.
-    pub(crate) fn event(&self, names: Option<&[String]>, event: &mut Event) -> Result<(), Refused> {
+    /// The event that is asked about.
+    pub(crate) fn event(&self, form: &Form, event: &mut Event) -> Result<(), Refused> {
         let context = self.context.as_ref().map(|context| context.get());
-        read_event(context, self.actions.get(), names, event)?;
+        read_event(context, self.actions.get(), form, event)?;
         event.decision_id.clone_from(&self.id);
         Ok(())
     }
@@ -251,11 +260,12 @@ impl Asked {
 pub(crate) fn read_event(
     context: Option<&str>,
     actions: &str,
-    names: Option<&[String]>,
+    form: &Form,
     event: &mut Event,
 ) -> Result<(), Refused> {
-    if let Some(names) = names
-        && let Ok(actions) = serde_json::from_str::<Vec<Listed<'_>>>(actions)
+    event.named_by.clone_from(&form.id);
+    if let Some(names) = &form.numbers
+        && let Ok(actions) = serde_json::from_str::<Vec<Listed>>(actions)
     {
         // It plays no part here, but what is wrong is wrong.
         if context.is_some_and(|context| !context.starts_with(['{', '[', 'n'])) {
@@ -263,14 +273,14 @@ pub(crate) fn read_event(
         }
         event.clear();
         for (place, Listed { id, features }) in actions.iter().enumerate() {
-            let id = id.as_ref().map_or_else(|| place.to_string(), ToString::to_string);
+            event.push_numbered()?;
+            id.iter().for_each(|id| event.rename(id));
             if features.len() != names.len() {
-                let (found, expected) = (features.len(), names.len());
+                let (id, found, expected) = (event.id(place), features.len(), names.len());
                 return Err(Refused::invalid(format!(
                     "action {id:?} has {found} features, but must have {expected}"
                 )));
             }
-            event.push_action(&id)?;
             for (name, value) in names.iter().zip(features) {
                 event.push(&[name], Value::Number(*value))?;
             }

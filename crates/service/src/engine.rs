@@ -316,7 +316,7 @@ impl Shared {
 
     fn event(&self, hosted: &Hosted, asked: &Asked) -> Result<Event, Refused> {
         let mut event = lock(&self.events).pop().unwrap_or_default();
-        asked.event(hosted.names.as_deref(), &mut event)?;
+        asked.event(&hosted.form, &mut event)?;
         Ok(event)
     }
 
@@ -500,7 +500,7 @@ fn view(hosted: &Hosted, live: &Live) -> View {
 /// Every action's interval, and what would be played. Nothing is decided.
 fn explain(live: &mut Live, asked: &Asked) -> Result<Explained, Refused> {
     let mut event = Event::default();
-    asked.event(live.names(), &mut event)?;
+    asked.event(&live.form, &mut event)?;
     let intervals = live.bandit.intervals(&event)?;
     let (action, explanation) = live.bandit.explain(&event)?;
     let actions = intervals.into_iter().map(|(id, interval)| ExplainedAction::new(id, &interval)).collect();

@@ -7,8 +7,9 @@ use axum::response::IntoResponse as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use truenorth_features::Event;
 
-use crate::api::Refused;
+use crate::api::{Form, Refused};
 use crate::calls::viewed;
 use crate::http::{Answered, Shared};
 use crate::journal::{Journal, Kind, Record, Result, StoreError};
@@ -33,7 +34,7 @@ pub(crate) async fn events(
     // Where it begins is found before anything is answered.
     let (found, begins) = tokio::sync::oneshot::channel();
     tokio::task::spawn_blocking(move || {
-        let names = view.spec.names();
+        let form = Form { numbers: view.spec.names(), id: view.recipe.id.clone() };
         let mut found = Some(found);
         // Whoever asked may have gone.
         let mut tell = |begins: std::result::Result<(), Refused>| {
@@ -61,7 +62,7 @@ pub(crate) async fn events(
                     return Ok(());
                 }
                 let paid = paid(&store, record.number)?;
-                let line = line(&record, &made, paid, names.as_deref()).ok_or_else(|| {
+                let line = line(&record, &made, paid, &form).ok_or_else(|| {
                     StoreError(format!("the record of decision {:?} cannot be read", made.fact.decision_id))
                 })?;
                 sender.blocking_send(Ok(line)).map_err(|_| StoreError("nobody reads on".to_owned()))
@@ -114,15 +115,20 @@ fn line(
     record: &Record,
     made: &DecidedRecord<'_>,
     paid: Option<(f64, Option<String>)>,
-    names: Option<&[String]>,
+    form: &Form,
 ) -> Option<String> {
     let choice = &made.fact.choice;
     let mut actions: Value = serde_json::from_str(made.actions).ok()?;
-    for (place, action) in actions.as_array_mut()?.iter_mut().enumerate() {
-        if action.get("id").is_none() {
-            action["id"] = json!(place.to_string());
+    let listed = actions.as_array_mut()?;
+    if listed.iter().any(|action| action["id"].is_null()) {
+        let mut event = Event::default();
+        made.event(form, &mut event).ok()?;
+        for (place, action) in listed.iter_mut().enumerate() {
+            action["id"] = json!(event.id(place));
         }
-        if let (Some(names), Some(list)) = (names, action["features"].as_array()) {
+    }
+    for action in listed {
+        if let (Some(names), Some(list)) = (&form.numbers, action["features"].as_array()) {
             action["features"] =
                 names.iter().cloned().zip(list.iter().cloned()).collect::<serde_json::Map<_, _>>().into();
         }

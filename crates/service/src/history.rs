@@ -12,7 +12,7 @@ use truenorth_bandit::{Bandit, Counts};
 use truenorth_features::Event;
 
 use crate::answers::{Past, PastPoint};
-use crate::api::{Asked, Refused};
+use crate::api::{Asked, Form, Refused};
 use crate::engine::{Answer, Call, now};
 use crate::http::{BUCKETS, Service};
 use crate::journal::Journal as _;
@@ -161,7 +161,7 @@ impl Watched {
         let Logs::Known(bandit) = &mut *logs else { return (Vec::new(), matches!(*logs, Logs::Absent)) };
         let predict = |(asked, action): &(Asked, usize)| {
             let mut event = Event::default();
-            asked.event(None, &mut event).ok()?;
+            asked.event(&Form::default(), &mut event).ok()?;
             let (_, interval) = bandit.intervals(&event).ok()?.into_iter().nth(*action)?;
             Some(interval.mean() + bandit.policy().level()).filter(|prediction| prediction.is_finite())
         };

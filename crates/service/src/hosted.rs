@@ -9,7 +9,7 @@ use truenorth::frame::{Magic, framed, unframed};
 use truenorth_bandit::{Bandit, Choice, Image};
 use truenorth_features::Event;
 
-use crate::api::{Asked, Decided, Refused};
+use crate::api::{Asked, Decided, Form, Refused};
 use crate::journal::{Find, Kind, Made, Record, StoreError};
 use crate::line::Line;
 use crate::personalizer::ADDED;
@@ -28,8 +28,7 @@ pub(crate) struct Hosted {
     pub(crate) spec: Spec,
     /// What it was made from, as text.
     pub(crate) made: String,
-    /// Names of the numbers that an action is a list of, if it is one.
-    pub(crate) names: Option<Vec<String>>,
+    pub(crate) form: Form,
     pub(crate) live: Mutex<Live>,
     /// Whether its work takes long.
     pub(crate) large: AtomicBool,
@@ -39,7 +38,7 @@ pub(crate) struct Hosted {
 pub(crate) struct Live {
     key: i64,
     pub(crate) spec: Spec,
-    names: Option<Vec<String>>,
+    pub(crate) form: Form,
     pub(crate) mode: Mode,
     pub(crate) bandit: Bandit,
     /// What there is to know of open decisions besides.
@@ -100,11 +99,12 @@ impl Hosted {
     pub(crate) fn new(made: Made) -> Result<Self, Refused> {
         let spec: Spec =
             serde_json::from_str(&made.spec).map_err(|error| Refused::invalid(error.to_string()))?;
-        let names = spec.names();
+        let bandit = spec.bandit()?;
+        let form = Form { numbers: spec.names(), id: bandit.recipe().id.clone() };
         let live = Live {
             key: made.key,
-            bandit: spec.bandit()?,
-            names: names.clone(),
+            bandit,
+            form: form.clone(),
             mode: spec.mode,
             spec: Spec { summary: None, ..spec.clone() },
             waits: HashMap::new(),
@@ -120,7 +120,7 @@ impl Hosted {
             name: made.name,
             made: made.spec,
             spec: live.spec.clone(),
-            names,
+            form,
             large: AtomicBool::new(false),
             live: Mutex::new(live),
         };
@@ -215,7 +215,7 @@ impl Live {
             Kind::Decided => {
                 let made: DecidedRecord<'_> = records::read(&record.body)?;
                 let mut event = Event::default();
-                made.event(self.names.as_deref(), &mut event)?;
+                made.event(&self.form, &mut event)?;
                 self.bandit.fold(&event, &made.fact, record.number.cast_unsigned())?;
                 self.opened(&made.fact.decision_id, made.deferred, record.at);
             }
@@ -312,11 +312,6 @@ impl Live {
         let Some(played) = &asked.played else { return Ok(Some(0)) };
         let unknown = || Refused::invalid(format!("{played:?} was played, but is none of the actions"));
         event.find(played).map(Some).ok_or_else(unknown)
-    }
-
-    /// The names of the numbers that an action is a list of.
-    pub(crate) fn names(&self) -> Option<&[String]> {
-        self.names.as_deref()
     }
 
     pub(crate) fn set_mode(&mut self, mode: Mode, at: i64, line: &Line) -> Result<(), Refused> {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use truenorth_bandit::Fact;
 use truenorth_features::Event;
 
-use crate::api::{Asked, Refused, read_event};
+use crate::api::{Asked, Form, Refused, read_event};
 
 /// A decision, and what was asked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,8 +24,8 @@ impl<'a> DecidedRecord<'a> {
     }
 
     /// The event that it was made on.
-    pub(crate) fn event(&self, names: Option<&[String]>, event: &mut Event) -> Result<(), Refused> {
-        read_event(self.context, self.actions, names, event)
+    pub(crate) fn event(&self, form: &Form, event: &mut Event) -> Result<(), Refused> {
+        read_event(self.context, self.actions, form, event)
     }
 }
 

@@ -206,7 +206,7 @@ impl Replicas {
         let id = asked.id.clone().unwrap_or_else(|| self.new_id());
         let asked = Asked { id: Some(id.clone()), ..asked.clone() };
         let mut event = Event::default();
-        asked.event(hosted.names.as_deref(), &mut event)?;
+        asked.event(&hosted.form, &mut event)?;
         let (body, decided) = {
             let mut live = hosted.hold()?;
             if live.bandit.fate(&id).is_some() {

@@ -87,7 +87,7 @@ impl Live {
         let record = find(number)?.ok_or_else(gone)?;
         let made: DecidedRecord<'_> = records::read(&record.body)?;
         let mut event = Event::default();
-        made.event(self.names(), &mut event)?;
+        made.event(&self.form, &mut event)?;
         event.decision_id = Some(paid.decision_id.clone());
         event.reward = Some(paid.reward);
         let unknown =

@@ -283,7 +283,7 @@ impl Policy {
             let (counts, before) = (&self.counts, &self.before);
             let rounds = counts.rounds - before.rounds;
             policy.catch_up(&self.given, (rounds + 1, counts.rounds + 1));
-            if self.given.settings.fits_beside {
+            if self.given.settings.are_fits_beside() {
                 policy.ask_if_due(&self.given, rounds, counts.rewards - before.rewards);
             }
         }

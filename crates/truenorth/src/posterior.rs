@@ -209,7 +209,7 @@ impl Posterior {
         let look = |belief: &mut Belief| belief.is_due((round, rewards), actions, given.logs());
         self.catch_up(given, (round, turn.dice));
         if self.belief.as_mut().is_some_and(look) || self.has_faded(turn) {
-            let fit = if given.settings.fits_beside { Self::ask } else { Self::fit };
+            let fit = if given.settings.are_fits_beside() { Self::ask } else { Self::fit };
             match fit(self, given, round, rewards) {
                 // Features of wildly different sizes can make a precision singular by rounding. What was
                 // believed before stays in force, and follows each reward.
@@ -226,7 +226,7 @@ impl Posterior {
 
     /// What [`see`](Self::see) tells, if it changes nothing.
     pub(crate) fn unchanged(&self, turn: Turn<'_>, board: &mut Scoreboard) -> Option<bool> {
-        let waits = turn.given.settings.fits_beside && self.waiting.is_some();
+        let waits = turn.given.settings.are_fits_beside() && self.waiting.is_some();
         let due = |belief: &Belief| {
             belief.is_looking(turn.round, turn.actions) || belief.is_due_after(turn.rewards) && !waits
         };

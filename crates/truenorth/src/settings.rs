@@ -167,7 +167,7 @@ impl Method {
 /// | `season` | none | rounds after which all that is known becomes the logs of a new season; see [`Policy::renew`] | at least 1 |
 /// | `half_life` | none | rounds after which a live reward counts half, for a world that moves slowly | > 0 |
 /// | `seed` | 0 | of posteriors with a dice | any |
-/// | `fits_beside` | no | whether a fit that is due is left to the caller, so that no decision waits for it | |
+/// | `fits_beside` | no | whether a fit that is due is left to the caller, so that no decision waits for it; [from so many features on](Settings::fits_beside_from) | |
 /// | `sparse` | no | whether actions touch a few features each; see [`sparse`](Settings::sparse) | with `truenorth`, `lin-ucb`, `greedy` and their twins |
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -189,7 +189,8 @@ pub struct Settings {
     pub(crate) half_life: Option<f64>,
     pub(crate) seed: u64,
     pub(crate) sparse: bool,
-    pub(crate) fits_beside: bool,
+    /// Features from which on fits run beside decisions; 0 for never.
+    pub(crate) fits_beside_from: usize,
 }
 
 impl Settings {
@@ -211,7 +212,7 @@ impl Settings {
             half_life: None,
             seed: 0,
             sparse: false,
-            fits_beside: false,
+            fits_beside_from: 0,
         }
     }
 
@@ -336,9 +337,20 @@ impl Settings {
 
     /// Has a fit that is due run beside decisions instead of within one: see [`Policy::begin_fit`]. What was believed before
     /// stays in force until then, and follows each reward.
-    pub fn fits_beside(mut self, beside: bool) -> Self {
-        self.fits_beside = beside;
+    pub fn fits_beside(self, beside: bool) -> Self {
+        self.fits_beside_from(usize::from(beside))
+    }
+
+    /// The same from so many features on, 0 for never: a fit of few features takes less than to hand it to somebody else, and
+    /// its decision then knows what the actions of its own round have shown.
+    pub fn fits_beside_from(mut self, features: usize) -> Self {
+        self.fits_beside_from = features;
         self
+    }
+
+    /// Whether the fits of a policy of this size run beside its decisions.
+    pub(crate) fn are_fits_beside(&self) -> bool {
+        (1..=self.dimension).contains(&self.fits_beside_from)
     }
 
     /// The name of the first thing that `other` was told differently. Dimension and logs are data, and grow. For the crates

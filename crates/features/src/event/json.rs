@@ -406,8 +406,9 @@ impl Line<'_> {
             }
             match &*key {
                 "id" if action => {
-                    let Id(id) = map.next_value()?;
-                    self.event.rename(&id);
+                    if let Some(Id(id)) = map.next_value()? {
+                        self.event.rename(&id);
+                    }
                 }
                 "features" if action => map.next_value_seed(Part { line: self, kind: Kind::Features })?,
                 "_text" if hidden => {

@@ -199,12 +199,29 @@ fn names_in_warnings_are_between_backticks_once() {
 }
 
 #[test]
+fn an_id_is_answered_in_its_own_letters_and_found_by_its_level() {
+    let read = |named_by: Option<&str>, json: &str| {
+        let mut event = Event::default();
+        event.named_by = named_by.map(str::to_owned);
+        event.read_json(json).map(|()| event)
+    };
+    let event = read(None, r#"{"actions":[{"id":"1.0"},{"id":"1"},{"id":" x "}],"action":"1"}"#).unwrap();
+    assert_eq!([event.id(0), event.id(1), event.id(2)], ["1.0", "1", " x "]);
+    assert_eq!((event.chosen, event.find("1.00"), event.find("x")), (Some(1), Some(0), Some(2)));
+    // One without an id is called by the field that is the logs' id, or else by its place.
+    let items =
+        r#"{"actions":[{"item":8},{"id":null,"item":"b"},{"id":"c","item":"b"},{"price":1}],"action":8}"#;
+    let event = read(Some("item"), items).unwrap();
+    assert_eq!([event.id(0), event.id(1), event.id(2), event.id(3)], ["8", "b", "c", "4"]);
+    assert_eq!(event.chosen, Some(0));
+    assert!(read(None, items).is_err());
+    let twice = r#"{"actions":[{"item":8},{"item":8}]}"#;
+    assert_eq!(read(Some("item"), twice).unwrap_err().to_string(), "two actions have the id \"8\"");
+}
+
+#[test]
 fn ids_that_are_no_ids_are_said_in_words() {
     let said = |json: &str| Event::default().read_json(json).unwrap_err().to_string();
-    assert_eq!(
-        said(r#"{"actions":[{"id":null}]}"#),
-        "this is not an event in JSON: invalid type: null, expected a text or a number at column 22"
-    );
     assert_eq!(
         said(r#"{"actions":[{"id":["a"]}]}"#),
         "this is not an event in JSON: invalid type: sequence, expected a text or a number at column 19"
