@@ -153,19 +153,28 @@ pub fn write(bandit: &Bandit, path: &Path) -> Result<()> {
 pub struct Taught {
     /// Rows that were learned.
     pub learned: u64,
+    /// Rows without a reward, or decisions without a choice.
+    pub without_reward: u64,
     /// Rows that lack a value, where those of the logs were left out too.
     pub left_out: u64,
 }
 
-/// Lets a bandit learn the rows of files, which others decided. Rows without a reward are passed over.
+/// Lets a bandit learn the rows of files, which others decided. Rows without a reward are counted and passed over.
 pub fn learn_files(bandit: &mut Bandit, files: &[PathBuf], like: &Summary) -> Result<Taught> {
     let mut taught = Taught::default();
     let drops = bandit.recipe().missing == Missing::Drop;
     for path in files {
         let mut rows = EventRows::open_to_learn(path, like)?;
         while let Some(event) = rows.next() {
-            let event = event?;
+            let event = match event {
+                Err(error) if drops && error.problem.missing().is_some() => {
+                    taught.left_out += 1;
+                    continue;
+                }
+                event => event?,
+            };
             if event.reward.is_none() || event.chosen.is_none() {
+                taught.without_reward += 1;
                 continue;
             }
             match bandit.learn_event(&event) {

@@ -89,7 +89,13 @@ pub fn monitor(request: &Request<'_>) -> Result<Watched> {
     for path in request.events {
         let mut events = EventRows::open_to_watch(path, request.format, summary)?;
         while let Some(event) = events.next() {
-            let event = event?;
+            let event = match event {
+                Err(error) if drops && error.problem.missing().is_some() => {
+                    left_out += 1;
+                    continue;
+                }
+                event => event?,
+            };
             let (Some(chosen), Some(reward)) = (event.chosen, event.reward) else {
                 without_reward += 1;
                 continue;

@@ -392,8 +392,12 @@ fn prepare(arguments: &Arguments, summary: Option<&Summary>, bandit: &mut Bandit
         bar.finish_and_clear();
         let taught = taught?;
         eprintln!("truenorth: learned {} that others decided", many(taught.learned, "row"));
-        if taught.left_out > 0 {
-            eprintln!("truenorth: left out {}, for want of a value", many(taught.left_out, "row"));
+        for (rows, why) in
+            [(taught.without_reward, "without a reward"), (taught.left_out, "for want of a value")]
+        {
+            if rows > 0 {
+                eprintln!("truenorth: left out {}, {why}", many(rows, "row"));
+            }
         }
     }
     Ok(())

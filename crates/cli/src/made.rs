@@ -1,6 +1,6 @@
 //! What there is to say about a model that was made from the data.
 
-use truenorth_features::Recipe;
+use truenorth_features::{ID, Recipe};
 use truenorth_report::numbers::many;
 
 /// More features than this are spoken of.
@@ -16,9 +16,17 @@ pub(crate) fn told(recipe: &Recipe, features: &[String]) -> Vec<String> {
     if !categories.is_empty() {
         lines.push(format!("taken as categories: {}", categories.join(", ")));
     }
-    if !recipe.left_out.is_empty() {
-        let left_out = recipe.left_out.join(", ");
-        lines.push(format!("not in the model, because they tell rows or rounds apart: {left_out}"));
+    // A model's `id` is the action's own.
+    let (shadowed, apart): (Vec<&str>, Vec<&str>) =
+        recipe.left_out.iter().map(String::as_str).partition(|name| *name == ID && recipe.id.is_some());
+    if !apart.is_empty() {
+        let apart = apart.join(", ");
+        lines.push(format!("not in the model, because they tell rows or rounds apart: {apart}"));
+    }
+    if let (false, Some(own)) = (shadowed.is_empty(), &recipe.id) {
+        lines.push(format!(
+            "not in the model: the column `id`, as `id` means the action's own, which is `{own}` here; rename it to use it"
+        ));
     }
     if recipe.action.is_none() {
         lines.push(

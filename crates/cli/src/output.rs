@@ -16,6 +16,9 @@ pub(crate) fn check_file(path: &Path) -> Result<(), Failure> {
     if path.is_dir() {
         return Err(Error::write(path)(io::ErrorKind::IsADirectory.into()).into());
     }
+    if path.exists() && !path.is_file() {
+        return Ok(());
+    }
     let part = part(path);
     Ok(File::create(&part).and_then(|_| fs::remove_file(&part)).map_err(Error::write(path))?)
 }

@@ -177,7 +177,8 @@ impl Survey {
             .fields
             .iter()
             .filter(|(name, seen)| !is_own_id(name, seen))
-            .partition(|(name, seen)| seen.identifies_rows(name));
+            // In a model, `id` is the action's.
+            .partition(|(name, seen)| name == ID && self.id.is_some() || seen.identifies_rows(name));
         let (action, context): (Vec<_>, Vec<_>) = used.into_iter().partition(|(_, seen)| seen.action);
         let mut made = Made { id: self.id.as_deref(), ..Made::default() };
         for (name, seen) in &action {

@@ -6,7 +6,7 @@ use truenorth_features::{Encoder, Event, ID, Kind, Model, Slot, Survey, Value};
 
 use crate::batch::Batch;
 use crate::error::{Error, Place, Problem, Result, shortened};
-use crate::selection::{Features, Selection, Wanted, batch_rows, id_column, position};
+use crate::selection::{Features, Selection, batch_rows, id_column, position};
 use crate::tolerance::{Rejected, Tolerance};
 
 /// Largest size of a number that the library takes: its square and a sum of squares stay finite.
@@ -236,18 +236,7 @@ impl Surveyor {
         tolerance: Tolerance,
     ) -> Result<Self, Problem> {
         position(names, &selection.reward)?;
-        for wanted in &selection.action {
-            match wanted {
-                Wanted::Name(name) => drop(position(names, name)?),
-                Wanted::Glob(glob) if !names.iter().any(|name| glob.matches(name)) => {
-                    let (glob, columns) = (glob.pattern(), crate::error::listed(names));
-                    return Err(Problem::Other(format!(
-                        "no column matches `{glob}`; the columns are {columns}"
-                    )));
-                }
-                Wanted::Glob(_) => {}
-            }
-        }
+        selection.check_action(names)?;
         let action = |name: &str| selection.action.iter().any(|wanted| wanted.fits(name));
         let columns =
             names.iter().enumerate().filter(|(_, name)| !selection.keeps_back(name) && !name.is_empty());

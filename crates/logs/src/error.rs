@@ -148,7 +148,7 @@ impl Problem {
     }
 
     /// The column whose value is absent, however that is written, if that is the problem.
-    pub(crate) fn missing(&self) -> Option<&str> {
+    pub fn missing(&self) -> Option<&str> {
         match self {
             Self::NoValue(column) => Some(column),
             Self::NotANumber { column, value } | Self::NotFinite { column, value } => {

@@ -211,8 +211,8 @@ impl Converted {
         event.clear();
         for pass in [false, true] {
             if pass {
-                let id = self.id.and_then(|column| cell(column).level());
-                event.push_action(id.as_deref().unwrap_or("1"))?;
+                let id = |column| cell(column).level().ok_or_else(|| Problem::no_value(&self.names[column]));
+                event.push_action(&self.id.map_or_else(|| Ok("1".to_owned()), id)?)?;
             }
             for &(column, action) in &self.columns {
                 if action == pass {

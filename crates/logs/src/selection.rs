@@ -149,6 +149,28 @@ impl Selection {
         }
     }
 
+    /// Whether the columns of the action are there, and none of them is the reward.
+    pub(crate) fn check_action(&self, names: &[String]) -> Result<(), Problem> {
+        for wanted in &self.action {
+            match wanted {
+                Wanted::Name(name) if *name == self.reward => {
+                    return Err(Problem::Other(format!(
+                        "`{name}` is the reward, and no field of the action"
+                    )));
+                }
+                Wanted::Name(name) => drop(position(names, name)?),
+                Wanted::Glob(glob) if !names.iter().any(|name| glob.matches(name)) => {
+                    let (glob, columns) = (glob.pattern(), crate::error::listed(names));
+                    return Err(Problem::Other(format!(
+                        "no column matches `{glob}`; the columns are {columns}"
+                    )));
+                }
+                Wanted::Glob(_) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// The columns that belong to the action, in the order in which they are asked for.
     pub(crate) fn action_fields<'a>(&self, names: &'a [String]) -> Vec<&'a String> {
         let place = |name: &String| self.action.iter().position(|wanted| wanted.fits(name));
@@ -252,9 +274,12 @@ pub(crate) fn position(names: &[String], name: &str) -> Result<usize, Problem> {
     }
 }
 
-/// The column that holds the ids of actions: `id`, if there is one, or else the one that the logs had.
+/// The column that holds the ids of actions: `id` if it is theirs, or else the one that the logs had.
 pub(crate) fn id_column<'a>(names: &[String], recipe: &'a Recipe) -> Option<&'a str> {
-    if names.iter().any(|name| name == ID) { Some(ID) } else { recipe.id.as_deref() }
+    let there = |id: &str| names.iter().any(|name| name == id);
+    let own = recipe.id.as_deref();
+    let is_theirs = recipe.action.as_ref().is_some_and(|action| action.contains(ID));
+    if there(ID) && (is_theirs || !own.is_some_and(there)) { Some(ID) } else { own }
 }
 
 /// Names and globs with commas between them. What stands between backticks is a name, whatever it holds; a backtick in it is

@@ -129,6 +129,7 @@ impl Plan {
         let origin = Origin::Table { reward: selection.reward.clone(), chosen: selection.chosen.clone() };
         let missing = self.tolerance.missing;
         if let Features::Listed { .. } = &selection.features {
+            selection.check_action(names)?;
             let model = selection.listed_model(names, self.buckets(), self.intercept)?;
             let fields = selection.action_fields(names);
             let id = fields.iter().find(|name| is_category(&model, name)).map(|name| (*name).clone());
@@ -279,6 +280,7 @@ impl Plan {
             group,
             found_by: self.selection.as_ref(),
             tolerance: self.tolerance,
+            live: true,
             ..Asked::default()
         };
         let opened = origin.open(path, learning(&self.tolerant(origin, recipe)), asked);

@@ -200,8 +200,12 @@ pub fn part(path: &Path) -> PathBuf {
 }
 
 /// Writes a file under another name and renames it when it is whole, so that nothing half-written is ever left
-/// under the final name.
+/// under the final name. A link stays one, and what is no file, such as a pipe, is written into.
 pub fn write_whole(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if path.exists() && !path.is_file() {
+        return fs::write(path, content);
+    }
     let part = part(path);
     let written = File::create(&part)
         .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))

@@ -545,3 +545,30 @@ fn samples_of_real_logs_are_read() {
         assert_eq!(said.contains("have the reward 0"), file.starts_with("obd"), "{said}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn a_link_stays_a_link_and_what_is_no_file_is_written_into() {
+    let scratch = Scratch::new();
+    scratch.write("logs.csv", "item,id,r\na,1,1\nb,2,0\n");
+    let call = "summarize logs.csv --reward r --action item -o";
+    let told = scratch.prints(&format!("{call} real.tn"));
+    assert!(
+        told.contains(
+            "not in the model: the column `id`, as `id` means the action's own, which is `item` here; rename it to use it\n"
+        ),
+        "{told}"
+    );
+    let whole = std::fs::read(scratch.path("real.tn")).unwrap();
+    std::fs::write(scratch.path("old.tn"), "old").unwrap();
+    std::os::unix::fs::symlink("old.tn", scratch.path("link.tn")).unwrap();
+    scratch.prints(&format!("{call} link.tn"));
+    assert!(scratch.path("link.tn").is_symlink());
+    assert_eq!(std::fs::read(scratch.path("old.tn")).unwrap(), whole);
+    let made = std::process::Command::new("mkfifo").arg(scratch.path("pipe")).status();
+    assert!(made.unwrap().success());
+    let pipe = scratch.path("pipe");
+    let reader = std::thread::spawn(move || std::fs::read(pipe).unwrap());
+    scratch.prints(&format!("{call} pipe"));
+    assert_eq!(reader.join().unwrap(), whole);
+}

@@ -195,3 +195,44 @@ fn zeros_in_place_of_gaps_are_a_matter_of_the_call() {
     let error = Plan::default().summarize_alike(&found, &[path], &|_| {}).unwrap_err();
     assert_eq!(folder.says(&error), "a.csv, line 3: column `x` has no value");
 }
+
+#[test]
+fn the_id_is_the_column_that_the_action_names_and_not_one_called_id() {
+    let folder = Folder::new();
+    let path = folder.write("a.csv", "id,item,r\n101,a,1\n102,b,0\n103,,1\n");
+    let plan = plan(model("item").with_action("item"));
+    let kept = folder.write("b.csv", "id,item,r\n101,a,1\n102,b,0\n");
+    let found = summary(&plan, one(&kept));
+    let mut rows = EventRows::open(&path, None, &found).unwrap();
+    let mut id = || rows.next().unwrap().map(|event| event.id(0).to_owned());
+    assert_eq!((id().unwrap(), id().unwrap()), ("a".to_owned(), "b".to_owned()));
+    assert!(id().unwrap_err().to_string().ends_with("a.csv, line 4: column `item` has no value"));
+    // A model that is made takes no column for the action's id but that one.
+    let made = summary(
+        &Plan { selection: Some(Selection::model(None, "r").with_action("item")), ..plan },
+        one(&kept),
+    );
+    assert_eq!(
+        (made.recipe().model.to_string(), &made.recipe().left_out[..]),
+        ("item".to_owned(), &["id".to_owned()][..])
+    );
+}
+
+#[test]
+fn a_live_season_is_summed_up_like_the_table_before_it() {
+    let folder = Folder::new();
+    let table = folder.write("a.csv", "user,item,price,r\nu,a,2,1\nv,b,3,0\n");
+    let season = folder.write(
+        "b.jsonl",
+        r#"{"context":{"user":"u"},"actions":[{"id":"a","price":2},{"id":"b","price":3}],"action":"a","reward":1}
+{"context":{"user":"v"},"actions":[{"id":"a","price":2},{"id":"b","price":3}],"action":"b","reward":0}
+"#,
+    );
+    let plan = plan(model("price + item + user:item").with_action("item,price"));
+    let logs = summary(&plan, one(&table));
+    let live = plan.summarize_alike(&logs, one(&season), &|_| {}).unwrap();
+    assert_eq!((live.rows(), live.statistic().unwrap()), (logs.rows(), logs.statistic().unwrap()));
+    let mut both = logs.clone();
+    both.merge(&live).unwrap();
+    assert_eq!((both.rows(), both.dimension()), (4, logs.dimension()));
+}
