@@ -31,6 +31,7 @@ impl<'py> Numbers<'py> {
     ) -> PyResult<Self> {
         if let Ok(array) = value.cast::<PyArrayDyn<f64>>()
             && array.is_c_contiguous()
+            && !is_masked(value)
         {
             check_shape(name, array.shape(), axes)?;
             return Self::borrowed(name, array);
@@ -47,7 +48,7 @@ impl<'py> Numbers<'py> {
             check_size(name, &shape)?;
             value.call_method0("toarray")?
         } else {
-            AS_ARRAY.import(py, "numpy", "asarray")?.call1((value,))?
+            NUMBERS.import(py, "truenorth._frames", "numbers")?.call1((value,))?
         };
         let dtype = array.getattr("dtype")?;
         let can_cast = CAN_CAST.import(py, "numpy", "can_cast")?;
@@ -75,9 +76,14 @@ impl<'py> Numbers<'py> {
     }
 }
 
-static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static NUMBERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CAN_CAST: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CONTIGUOUS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// Whether it is an array of which some numbers do not count.
+fn is_masked(value: &Bound<'_, PyAny>) -> bool {
+    !value.is_exact_instance_of::<PyUntypedArray>() && value.hasattr("mask").unwrap_or(false)
+}
 
 /// Whether it is a matrix of SciPy that holds only what is not 0, or passes for one.
 pub(crate) fn is_sparse(value: &Bound<'_, PyAny>) -> bool {

@@ -19,8 +19,9 @@ use crate::choice::branch_named;
 use crate::error::{Result, coded};
 use crate::event::event;
 use crate::explain;
+use crate::fit::Fit;
 use crate::monitor::shown;
-use crate::params::{Told, check_names};
+use crate::params::{Told, check_names, count};
 use crate::policy::{MOST_FEATURES, Policy, features};
 use crate::summary::{Encoded, Logs, events};
 
@@ -198,9 +199,9 @@ impl Bandit {
         py: Python<'_>,
         logs: &Bound<'_, PyAny>,
         policy: &str,
-        joining: usize,
-        open: usize,
-        age: u64,
+        joining: i128,
+        open: i128,
+        age: i128,
         settings: Option<&Bound<'_, PyDict>>,
     ) -> Result<Self> {
         let told = match settings {
@@ -227,7 +228,8 @@ impl Bandit {
                 format!("the logs have {dimension} features, but a policy may have {MOST_FEATURES}");
             return Err(PyValueError::new_err(sentence).into());
         }
-        parts.limits = Limits { joining, open, age };
+        let (joining, open) = (count("joining", joining)?, count("open", open)?);
+        parts.limits = Limits { joining, open, age: count("age", age)? };
         let settings = told.settings(policy)?;
         let inner = py.detach(|| truenorth_bandit::Bandit::new(parts, settings))?;
         warn(py, &inner.warnings())?;
@@ -455,6 +457,29 @@ impl Bandit {
     fn watched<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyAny>>> {
         let watched = self.with(py, |bandit| bandit.watched());
         Ok(watched.map(|watched| shown(py, &watched)).transpose()?)
+    }
+
+    /// The fit that is due, in a bandit that fits beside its decisions, or None. What was believed before stays in force, and
+    /// follows each reward, until `finish_fit` takes what the fit has found.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import truenorth
+    /// >>> bandit = truenorth.Bandit("id", fits_beside=True)
+    /// >>> for _ in range(5):
+    /// ...     bandit.learn(bandit.choose(None, ["news", "sport"]), 0.7)
+    /// >>> fit = bandit.begin_fit()
+    /// >>> bandit.finish_fit(fit.run())
+    /// >>> bandit.begin_fit() is None
+    /// True
+    fn begin_fit(&self, py: Python<'_>) -> Option<Fit> {
+        self.with(py, |bandit| bandit.begin_fit()).map(Fit::due)
+    }
+
+    /// Takes what a fit has found, and learns again what came since it was due. A fit that has not run yet runs now.
+    fn finish_fit(&self, py: Python<'_>, fit: &Bound<'_, Fit>) -> Result<()> {
+        let found = fit.get().found(py);
+        Ok(self.with(py, |bandit| bandit.finish_fit(found))?)
     }
 
     /// Adds logs of the same model, a `Summary` or its file: features are matched by name, and new ones join.

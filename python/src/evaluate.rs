@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde::Serialize;
 use truenorth_app::bandit::Told as PolicyTold;
 use truenorth_app::evaluate::{Request, Target, evaluate};
@@ -35,14 +36,14 @@ fn target(name: &str, seed: u64, frozen: bool) -> Result<Target> {
 pub(crate) fn evaluate_files(
     py: Python<'_>,
     files: Vec<PathBuf>,
-    told: Told,
+    told: &Bound<'_, PyDict>,
     policy: &str,
     summary: Option<&Bound<'_, Summary>>,
     probability: Option<&str>,
     seed: u64,
     frozen: bool,
 ) -> Result<String> {
-    let mut plan = told.plan()?;
+    let mut plan = Told::of(told)?.plan()?;
     plan.selection = plan.selection.map(|selection| match probability {
         Some(column) => selection.without(column),
         None => selection,

@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use truenorth_features::{Event, Value, number_level};
 
@@ -45,7 +46,7 @@ pub(crate) fn whole_event(whole: &Bound<'_, PyAny>, own_id: Option<&str>) -> Res
     }
     let mut event = Event::default();
     event.clear();
-    let given = |name: &str| Ok::<_, PyErr>(whole.get_item(name)?.filter(|value| !value.is_none()));
+    let given = |name: &str| given(&whole, name);
     if let Some(context) = given("context")? {
         Fields { event: &mut event, place: "the context" }.all(&dict(&context, "the context")?)?;
     }
@@ -97,9 +98,8 @@ fn push_actions(event: &mut Event, actions: &Bound<'_, PyAny>, own_id: Option<&s
             continue;
         }
         let action = dict(&action, "an action")?;
-        let named = action.get_item("id")?.filter(|id| !id.is_none());
-        let own = own_id.map_or(Ok(None), |own| action.get_item(own))?;
-        if let Some(named) = named.or(own) {
+        let own = own_id.map_or(Ok(None), |own| given(&action, own));
+        if let Some(named) = given(&action, "id")?.or(own?) {
             event.rename(&id(&named)?);
         }
         let mut fields = Fields { event, place: "an action" };
@@ -115,6 +115,20 @@ fn push_actions(event: &mut Event, actions: &Bound<'_, PyAny>, own_id: Option<&s
     Ok(())
 }
 
+/// What a dictionary has under a name, unless it is missing.
+fn given<'py>(dict: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(value) = dict.get_item(name)? else { return Ok(None) };
+    Ok((!is_missing(&value)?).then_some(value))
+}
+
+/// Whether nothing is there, by any library's word for it.
+fn is_missing(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>() {
+        return Ok(false);
+    }
+    python(value.py(), "truenorth._frames", "is_missing", (value,))?.extract()
+}
+
 /// The name of a field.
 fn key(name: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(name.str()?.to_str()?.to_owned())
@@ -122,10 +136,13 @@ fn key(name: &Bound<'_, PyAny>) -> PyResult<String> {
 
 /// An id as text.
 fn id(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    match value.cast::<PyFloat>() {
-        Ok(number) => Ok(number_level(number.value())),
-        Err(_) => key(value),
+    if let Ok(number) = value.cast::<PyFloat>() {
+        return Ok(number_level(number.value()));
     }
+    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>() {
+        return key(value);
+    }
+    python(value.py(), "truenorth._frames", "name", (value,))?.extract()
 }
 
 fn shown(value: &Bound<'_, PyAny>) -> String {
@@ -155,6 +172,9 @@ impl Fields<'_> {
 
     /// What `features` holds: fields by name, or numbers in their order, which are `x1`, `x2`, ...
     fn features(&mut self, value: &Bound<'_, PyAny>) -> Result<()> {
+        if value.is_none() {
+            return Ok(());
+        }
         let value = if value.hasattr("tolist")? { value.call_method0("tolist")? } else { value.clone() };
         let Ok(numbers) = value.extract::<Vec<f64>>() else {
             return self.all(&dict(&value, "`features`")?);
@@ -189,7 +209,7 @@ impl Fields<'_> {
         if value.is_instance_of::<PyInt>() {
             return match value.extract::<i64>() {
                 Ok(number) if number.abs() <= EXACT => at(self, Value::Number(number as f64)),
-                _ => self.push(&[name], Value::Text(&key(value)?)),
+                _ => self.push(&[name], Value::Cell(&key(value)?)),
             };
         }
         if value.is_none() {
@@ -213,21 +233,9 @@ impl Fields<'_> {
 
     /// Scalars and arrays of other libraries, dates, mappings.
     fn other(&mut self, name: &str, value: &Bound<'_, PyAny>, place: Option<usize>) -> Result<()> {
-        match value.get_type().name()?.to_str()? {
-            "NAType" | "NaTType" => return self.push(&[name], Value::Missing),
-            "datetime64" => {
-                let text = key(value)?;
-                return self.push(&[name], if text == "NaT" { Value::Missing } else { Value::Text(&text) });
-            }
-            _ => {}
-        }
-        for plain in ["tolist", "isoformat", "to_dict", "__float__"] {
-            if value.hasattr(plain)? {
-                let plain = value.call_method0(plain)?;
-                if !plain.get_type().is(value.get_type()) {
-                    return self.field(name, &plain, place);
-                }
-            }
+        let plain = PLAIN.import(value.py(), "truenorth._frames", "plain")?.call1((value,))?;
+        if !plain.is(value) {
+            return self.field(name, &plain, place);
         }
         let sentence = format!(
             "field `{name}` of {} must be a number, a truth value, text or nothing, but is {}",
@@ -237,3 +245,5 @@ impl Fields<'_> {
         Err(PyTypeError::new_err(sentence).into())
     }
 }
+
+static PLAIN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

@@ -9,7 +9,7 @@ use truenorth::Fitted;
 
 /// A fit that is due, with all that it needs: `run` it on any thread, while the policy goes on.
 ///
-/// `truenorth.Policy.begin_fit` gives it, `truenorth.Policy.finish_fit` takes what it has found.
+/// `begin_fit` of a `Policy` or a `Bandit` gives it, their `finish_fit` takes what it has found.
 #[pyclass(frozen, module = "truenorth", skip_from_py_object)]
 pub(crate) struct Fit(Mutex<State>);
 

@@ -1,6 +1,9 @@
 //! The keywords of a policy, as the library's settings.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use std::fmt::Display;
+
+use pyo3::conversion::FromPyObjectOwned;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::de::value::{Error as Unknown, StrDeserializer};
@@ -27,7 +30,7 @@ macro_rules! keywords {
         impl<'py> Told<'py> {
             /// From a dictionary that has no other names.
             pub(crate) fn of(told: &Bound<'py, PyDict>) -> PyResult<Self> {
-                Ok(Self { $($name: given(told, stringify!($name), |value| value.extract().map_err(Into::into))?,)* })
+                Ok(Self { $($name: given(told, stringify!($name))?,)* })
             }
         }
     };
@@ -56,16 +59,35 @@ keywords! {
 }
 
 /// A keyword's value, if it has one.
-fn given<'py, T>(
+pub(crate) fn given<'py, T: FromPyObjectOwned<'py>>(
     told: &Bound<'py, PyDict>,
     name: &str,
-    read: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<Option<T>> {
     let value = told.get_item(name)?.filter(|value| !value.is_none());
     let wrong = |value: &Bound<'py, PyAny>, error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(told.py()) {
+            return no_count(name, value);
+        }
         PyTypeError::new_err(format!("`{name}` cannot be {}: {}", value.get_type(), error.value(told.py())))
     };
-    value.map(|value| read(&value).map_err(|error| wrong(&value, error))).transpose()
+    let read = |value: Bound<'py, PyAny>| {
+        value.extract::<T>().map_err(Into::<PyErr>::into).map_err(|error| wrong(&value, error))
+    };
+    value.map(read).transpose()
+}
+
+/// A number that is not negative; the types that Rust has for such refuse others without a name.
+pub(crate) fn count<T: TryFrom<i128>>(name: &str, number: i128) -> PyResult<T> {
+    number.try_into().map_err(|_| no_count(name, &number))
+}
+
+fn no_count(name: &str, number: &impl Display) -> PyErr {
+    let number = number.to_string();
+    PyValueError::new_err(if number.starts_with('-') {
+        format!("`{name}` must be at least 0, but is {number}")
+    } else {
+        format!("`{name}` is too large: {number}")
+    })
 }
 
 impl Told<'_> {

@@ -1,7 +1,7 @@
 //! Tables in parts that other programs read and send around: surveyed, then summed up, each piece as bytes.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyType};
+use pyo3::types::{PyBytes, PyDict, PyType};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use truenorth::frame::{Magic, framed, unframed};
@@ -163,7 +163,8 @@ impl Recipe {
 
 /// Looks at a part of a table.
 #[pyfunction]
-pub(crate) fn survey_arrow(data: &Bound<'_, PyAny>, name: &str, told: Told) -> Result<Survey> {
+pub(crate) fn survey_arrow(data: &Bound<'_, PyAny>, name: &str, told: &Bound<'_, PyDict>) -> Result<Survey> {
+    let told = Told::of(told)?;
     let plan = told.clone().plan()?;
     let batches = batches(data)?;
     let inner = data.py().detach(|| plan.survey_batches(batches, name))?;

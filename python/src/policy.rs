@@ -175,8 +175,8 @@ impl Policy {
     #[expect(clippy::too_many_arguments, reason = "all but the first are by name")]
     fn new(
         preset: &str,
-        dimension: Option<usize>,
-        horizon: Option<u64>,
+        dimension: Option<i128>,
+        horizon: Option<i128>,
         noise: Option<f64>,
         norm_bound: Option<f64>,
         ridge: Option<f64>,
@@ -188,10 +188,10 @@ impl Policy {
         certificate: Option<Bound<'_, PyAny>>,
         width: Option<String>,
         explore: Option<Bound<'_, PyAny>>,
-        seed: Option<u64>,
+        seed: Option<i128>,
         exploration_scale: Option<f64>,
         discount: Option<f64>,
-        season: Option<u64>,
+        season: Option<i128>,
         half_life: Option<f64>,
         sparse: Option<bool>,
         fits_beside: Option<bool>,
@@ -202,6 +202,10 @@ impl Policy {
             Some(summary) => (Some(summary.unscaled_statistic()?), Some(summary.names())),
             None => (None, None),
         };
+        let count = |name, number: Option<i128>| number.map(|number| params::count(name, number)).transpose();
+        let (horizon, seed, season) =
+            (count("horizon", horizon)?, count("seed", seed)?, count("season", season)?);
+        let dimension = dimension.map(|number| params::count("dimension", number)).transpose()?;
         let dimension = dimension.or_else(|| logs.as_ref().map(truenorth::RidgeStatistic::dimension));
         let Some(dimension) = dimension else {
             return Err(PyTypeError::new_err("`dimension` is needed where there is no `offline`").into());

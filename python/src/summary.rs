@@ -25,6 +25,7 @@ use crate::array::{Axis, Numbers, python};
 use crate::choice::matrix;
 use crate::error::{Result, json, refused};
 use crate::event::whole_event;
+use crate::params::given;
 use crate::policy::few;
 
 /// How many numbers a table that is given back has at most: a gigabyte.
@@ -320,8 +321,7 @@ impl Encoded {
 }
 
 /// What `summarize` was told, but for the data.
-#[derive(Clone, PartialEq, Serialize, Deserialize, FromPyObject)]
-#[pyo3(from_item_all)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Told {
     model: Option<String>,
     features: String,
@@ -366,6 +366,27 @@ fn one_of(setting: &str, word: &str, known: &str) -> PyErr {
 }
 
 impl Told {
+    pub(crate) fn of(told: &Bound<'_, PyDict>) -> PyResult<Self> {
+        Ok(Self {
+            model: given(told, "model")?,
+            features: given(told, "features")?.unwrap_or_default(),
+            reward: given(told, "reward")?,
+            one_hot: given(told, "one_hot")?.unwrap_or_default(),
+            hash: given(told, "hash")?.unwrap_or_default(),
+            action: given(told, "action")?.unwrap_or_default(),
+            chosen: given(told, "chosen")?,
+            buckets: given(told, "buckets")?,
+            keep_names: given(told, "keep_names")?.unwrap_or_default(),
+            intercept: given(told, "intercept")?.unwrap_or_default(),
+            missing: given(told, "missing")?.unwrap_or_default(),
+            skip_malformed: given(told, "skip_malformed")?.unwrap_or_default(),
+            reward_range: given(told, "reward_range")?,
+            format: given(told, "format")?,
+            items: given(told, "items")?,
+            threads: given(told, "threads")?.unwrap_or_default(),
+        })
+    }
+
     pub(crate) fn plan(self) -> Result<Plan> {
         let wrong = |sentence: String| Err(PyValueError::new_err(sentence).into());
         let missing = missing(&self.missing)?;
@@ -409,9 +430,9 @@ impl Told {
 
 /// Sums up files: logs, and summaries, which are added.
 #[pyfunction]
-pub(crate) fn summarize_files(py: Python<'_>, files: Vec<PathBuf>, told: Told) -> Result<Summary> {
-    let plan = told.plan()?;
-    let inner = py.detach(|| {
+pub(crate) fn summarize_files(files: Vec<PathBuf>, told: &Bound<'_, PyDict>) -> Result<Summary> {
+    let plan = Told::of(told)?.plan()?;
+    let inner = told.py().detach(|| {
         let (summaries, logs): (Vec<PathBuf>, Vec<PathBuf>) =
             expand(&files)?.into_iter().partition(|path| truenorth_logs::Summary::is_summary(path));
         Ok::<_, Error>(summarize(&plan, &summaries, &logs, &|_| ())?.whole)
@@ -419,7 +440,7 @@ pub(crate) fn summarize_files(py: Python<'_>, files: Vec<PathBuf>, told: Told) -
     Ok(Summary { inner })
 }
 
-/// A table from its columns: numbers, truth values or texts, in which None and NaN are missing.
+/// A table from its columns: numbers, truth values, texts or dates, in which None and NaN are missing.
 fn record_batch(columns: &Bound<'_, PyDict>) -> PyResult<RecordBatch> {
     let array = |name: &str, values: &Bound<'_, PyAny>| -> PyResult<ArrayRef> {
         if let Ok(truths) = values.extract::<Vec<Option<bool>>>() {
@@ -432,16 +453,23 @@ fn record_batch(columns: &Bound<'_, PyDict>) -> PyResult<RecordBatch> {
             let numbers = numbers.into_iter().map(|number| number.filter(|number| !number.is_nan()));
             return Ok(Arc::new(numbers.collect::<Float64Array>()));
         }
-        let texts = values.extract::<Vec<Option<String>>>().map_err(|_| {
+        let dates = || -> PyResult<Vec<Option<String>>> {
+            python(values.py(), "truenorth._frames", "texts", (values,))?.extract()
+        };
+        let texts = values.extract::<Vec<Option<String>>>().or_else(|_| dates()).map_err(|_| {
             PyTypeError::new_err(format!(
-                "column `{name}` must hold numbers, truth values or texts, of one kind"
+                "column `{name}` must hold numbers, truth values, texts or dates, of one kind"
             ))
         })?;
         Ok(Arc::new(StringArray::from(texts)))
     };
     let named = columns.iter().map(|(name, values)| {
         let name = name.str()?.to_str()?.to_owned();
-        let values = if values.hasattr("tolist")? { values.call_method0("tolist")? } else { values };
+        let values = if values.hasattr("tolist")? {
+            python(values.py(), "truenorth._frames", "plain", (&values,))?
+        } else {
+            values
+        };
         let array = array(&name, &values)?;
         Ok((name, array))
     });
@@ -467,8 +495,12 @@ pub(crate) fn batches(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchRe
 
 /// Sums up a table in memory.
 #[pyfunction]
-pub(crate) fn summarize_arrow(data: &Bound<'_, PyAny>, name: &str, told: Told) -> Result<Summary> {
-    let plan = told.plan()?;
+pub(crate) fn summarize_arrow(
+    data: &Bound<'_, PyAny>,
+    name: &str,
+    told: &Bound<'_, PyDict>,
+) -> Result<Summary> {
+    let plan = Told::of(told)?.plan()?;
     let batches = batches(data)?;
     let inner = data.py().detach(|| plan.summarize_batches(batches, name))?;
     Ok(Summary { inner })
@@ -483,11 +515,11 @@ pub(crate) fn summarize_rows(
     y: &Bound<'_, PyAny>,
     names: Vec<String>,
     reward: &str,
-    told: Told,
+    told: &Bound<'_, PyDict>,
 ) -> Result<Summary> {
     let rows = Numbers::of("Z", Z, [Axis::Any("n"), Axis::Exactly(names.len())])?;
     let rewards = Numbers::of("y", y, [Axis::Exactly(rows.shape()[0])])?;
-    let mut plan = told.plan()?;
+    let mut plan = Told::of(told)?.plan()?;
     plan.selection = Some(Selection::named(&names, reward));
     let batches = array_batches(&names, rows.slice(), reward, rewards.slice());
     Ok(Summary { inner: py.detach(|| plan.summarize_batches(batches, "array"))? })

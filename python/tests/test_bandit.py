@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+import zoneinfo
 
 import numpy as np
 import pytest
@@ -201,6 +202,110 @@ def test_values_of_every_kind_are_fields():
     # Digits that a float would lose.
     large = truenorth.Bandit("id:C(user)").encode({"user": 2**60 + 1}, ["a"])
     assert f"id=a:user={2**60 + 1}" in large
+
+
+def test_a_moment_is_the_same_level_in_every_form(tmp_path):
+    """In UTC, without zeros behind a fraction, and at midnight as its date, whatever it is counted in and comes from."""
+    pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    utc, berlin = datetime.timezone.utc, zoneinfo.ZoneInfo("Europe/Berlin")
+    naive = [datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, 12), datetime.datetime(2026, 1, 1, 12, 0, 0, 500_000)]
+    zoned = [moment.replace(tzinfo=utc) for moment in naive]
+    for moments, zone, shown in ((naive, None, ""), (zoned, "UTC", "Z"), ([m.astimezone(berlin) for m in zoned], "Europe/Berlin", "Z")):
+        levels = ["day=2026-01-01", f"day=2026-01-01T12:00:00.5{shown}", f"day=2026-01-01T12:00:00{shown}"]
+        table = {"day": moments, "reward": [1.0, 0.0, 1.0]}
+        found = {"dictionary": table}
+        for unit in ("s", "ms", "us", "ns"):
+            rows = slice(0, 2 if unit == "s" else 3)
+            found[f"arrow {unit}"] = arrow.table({"day": arrow.array(moments[rows], arrow.timestamp(unit, zone)), "reward": table["reward"][rows]})
+        found["pandas"] = pandas.DataFrame(table)
+        found["polars"] = polars.DataFrame(table)
+        found["pandas"].to_parquet(tmp_path / "logs.parquet")
+        found["polars"].write_parquet(tmp_path / "polars.parquet")
+        found["polars"].write_ipc(tmp_path / "polars.arrow", compression="lz4")
+        found |= {name: tmp_path / name for name in ("logs.parquet", "polars.parquet", "polars.arrow")}
+        for name, data in found.items():
+            kept = sorted(levels[:1] + levels[2:] if name == "arrow s" else levels)
+            assert truenorth.summarize(data, model="0 + C(day)", reward="reward").names == kept, (name, zone)
+            # Without a model, all columns are looked at.
+            assert truenorth.summarize(data, reward="reward").rows == len(kept), (name, zone)
+        live = truenorth.Bandit("0 + C(id):day", "lin-ucb")
+        expected = [f"id=a:{level}" for level in levels]
+        for moment, level in zip(moments, (expected[0], expected[2], expected[1])):
+            forms = [moment, pandas.Timestamp(moment), arrow.scalar(moment).as_py()]
+            if zone is None:
+                forms += [np.datetime64(moment, "us"), np.datetime64(moment, "ns"), np.datetime64(moment)]
+            for form in forms:
+                assert list(live.encode({"day": form}, ["a"])) == [level], form
+    assert list(live.encode({"day": datetime.date(2026, 1, 1)}, ["a"])) == ["id=a:day=2026-01-01"]
+    assert list(live.encode({"day": np.datetime64("2026-01-01T12")}, ["a"])) == ["id=a:day=2026-01-01T12:00:00"]
+    days = np.array(["2026-01-01", "2026-01-02"], "M8[ns]")
+    assert truenorth.summarize({"day": days, "reward": [1, 0]}, model="0 + day", reward="reward").names == ["day=2026-01-01", "day=2026-01-02"]
+
+
+def test_arrow_files_of_polars_are_read(tmp_path):
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame(logs(200)).with_columns(polars.col("user").cast(polars.Categorical))
+    expected = truenorth.summarize(table, **TOLD)
+    for compression in ("uncompressed", "lz4", "zstd"):
+        table.write_ipc(tmp_path / "logs.arrow", compression=compression)
+        found = truenorth.summarize(tmp_path / "logs.arrow", **TOLD)
+        np.testing.assert_array_equal(found.gram, expected.gram)
+        assert found.names == expected.names and found.rows == 200
+
+
+def test_an_action_whose_id_is_missing_is_called_by_its_place():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    table = {"id": ["a", None], "price": [1.0, 2.0]}
+    missing = (None, float("nan"), np.float32("nan"), pandas.NA, pandas.NaT, np.datetime64("NaT"))
+    for actions in (
+        pandas.DataFrame(table),
+        polars.DataFrame(table),
+        *([{"id": "a", "price": 1.0}, {"id": nothing, "price": 2.0}] for nothing in missing),
+    ):
+        bandit = truenorth.Bandit("price + id")
+        bandit.choose(None, actions)
+        assert bandit.joined == ["price", "id=a", "id=2"]
+    bandit = truenorth.Bandit(truenorth.summarize(logs(200), **TOLD))
+    context = {"user": "Tom", "time": "morning"}
+    for nothing in missing:
+        assert bandit.choose(context, [{"id": nothing, "item": "food", "price": 1.0}]).id == "food"
+        with pytest.raises(truenorth.BanditError, match="action 1 has neither `id` nor `item`"):
+            bandit.choose(context, [{"item": nothing, "price": 1.0}])
+
+
+def test_a_key_that_is_there_twice_in_json_is_refused():
+    bandit = truenorth.Bandit("price + id")
+    for given in (
+        ('{"user": 1, "user": 2}', [{"id": "a", "price": 1}]),
+        (None, '[{"id": "a", "price": 1, "user": {"user": 2, "user": 3}}]'),
+        ('{"actions": [{"id": "a", "price": 1, "user": 1, "user": 2}]}',),
+    ):
+        with pytest.raises(ValueError, match="JSON where it is text, but: `user` is there twice"):
+            bandit.choose(*given)
+    assert bandit.counts.decisions == 0
+
+
+def test_a_fit_beside_decisions_is_begun_and_finished_by_its_owner():
+    beside = truenorth.Bandit(truenorth.summarize(logs(300), **TOLD), fits_beside=True)
+    fits = 0
+    for round in range(100):
+        choice = beside.choose({"user": USERS[round % 2], "time": "morning"}, ACTIONS)
+        beside.learn(choice, float(choice.id == LIKED[USERS[round % 2], "morning"]))
+        fit = beside.begin_fit()
+        if fit is not None:
+            beside.finish_fit(fit.run())
+            fits += 1
+    assert fits > 3 and beside.begin_fit() is None and chosen(beside)["Tom", "morning"] == LIKED["Tom", "morning"]
+    with pytest.raises(ValueError, match="`finish_fit` does not go with a policy without a fit that is due"):
+        beside.finish_fit(fit_that_is_due())
+    assert truenorth.Bandit("id").begin_fit() is None
+
+
+def fit_that_is_due():
+    policy = truenorth.Policy(dimension=2, fits_beside=True)
+    while policy.begin_fit() is None:
+        policy.learn(policy.choose(np.eye(2)), 0.7)
+    return policy.begin_fit()
 
 
 def test_missing_values_are_treated_as_in_the_logs():
@@ -414,6 +519,9 @@ def test_settings_are_those_of_a_policy_and_limits(tmp_path):
         truenorth.Bandit("id", "truenort")
     with pytest.raises(truenorth.BanditError, match="`open` must be at least 1, but is 0"):
         truenorth.Bandit("id", open=0)
+    for wrong in ("open", "joining", "age", "seed", "horizon"):
+        with pytest.raises(ValueError, match=f"`{wrong}` must be at least 0, but is -1"):
+            truenorth.Bandit("id", **{wrong: -1})
     for path in ("absent.tn", "logs/absent", tmp_path / "absent"):
         with pytest.raises(FileNotFoundError):
             truenorth.Bandit(path)
@@ -465,7 +573,7 @@ def test_a_dictionary_of_columns_needs_no_library():
         "2", "intercept", "item=a", "item=b", "n:item=a", "n:item=b", "new=false:item=b", "new=true:item=a", "True"
     ]  # fmt: skip
     for table, sentence in (
-        ({"a": [1, "x"], "reward": [1, 2]}, "column `a` must hold numbers, truth values or texts, of one kind"),
+        ({"a": [1, "x"], "reward": [1, 2]}, "column `a` must hold numbers, truth values, texts or dates, of one kind"),
         ({"a": [1, 2], "reward": [1]}, "the columns are no table: "),
     ):
         with pytest.raises((TypeError, ValueError), match=sentence):

@@ -1,5 +1,6 @@
 """A bandit behind a service does what a bandit in this process does."""
 
+import datetime
 import json
 import socket
 import sqlite3
@@ -87,6 +88,58 @@ def test_all_that_a_bandit_takes_is_taken(address, tmp_path):
     for wrong in [({"segment": object()}, ACTIONS), (context, 5), (context, None), (None, None)]:
         with pytest.raises(TypeError):
             client.choose(*wrong)
+
+
+def test_what_a_bandit_refuses_or_takes_so_does_a_client(address):
+    table = {"item": ["news", "sport"] * 20, "hour": [None, 1.0, 2.0, 3.0] * 10, "day": ["2026-01-01"] * 40, "reward": [1.0, 0.0] * 20}
+    summary = truenorth.summarize(table, model="C(item):(1 + hour + day)", reward="reward", action="item", missing="mean")
+    client = truenorth.Client.create(address, "agrees", summary, "warm-lin-ucb")
+    bandit = truenorth.Bandit(summary, "warm-lin-ucb")
+    actions = [{"id": "news"}, {"id": "sport"}]
+    inf, nan = float("inf"), float("nan")
+
+    def told(one, context, actions):
+        try:
+            choice = one.choose(context, actions, decision_id=None)
+            return choice.index, choice.mean, choice.ucb
+        except truenorth.BanditError as error:
+            return str(error), error.code
+
+    for context, offered in [
+        ({"hour": inf}, actions),
+        ({"hour": -inf}, actions),
+        ({"hour": np.float32("inf")}, actions),
+        ({"hour": nan}, actions),
+        ({"hour": np.float32("nan")}, actions),
+        ({"hour": 1e60}, actions),
+        ({"hour": 2, "user": {"x": [1.0, inf]}}, actions),
+        ({"hour": True, "day": np.datetime64("2026-01-01", "ns")}, actions),
+        ({"hour": 2**54, "day": np.datetime64("NaT")}, actions),
+        ({"hour": 1, "day": datetime.datetime(2026, 1, 1)}, actions),
+        ({"hour": 1}, [{"id": None, "item": "news"}, {"id": nan, "item": "sport"}]),
+        ({"hour": 1}, [{"id": np.float64("nan"), "item": "news"}]),
+        ({"hour": 1}, [{"id": None}]),
+        ({"hour": 1}, [{"id": 1.0}, {"id": True}, {"id": np.int64(3)}, {"id": datetime.date(2026, 1, 1)}]),
+        ({"hour": 1}, [{"id": "news", "features": None}]),
+    ]:
+        ours, theirs = told(bandit, context, offered), told(client, context, offered)
+        assert ours[0] == theirs[0] and ours[1:] == pytest.approx(theirs[1:]), (context, offered)
+    for reward in (inf, -inf, nan):
+        sentences = []
+        for one in (bandit, client):
+            with pytest.raises(truenorth.BanditError) as error:
+                one.learn(one.choose({"hour": 1}, actions), reward)
+            sentences.append((str(error.value), error.value.code))
+        assert sentences[0] == sentences[1]
+    for one in (bandit, client):
+        for reward in ("1", None, object()):
+            with pytest.raises(TypeError, match="must be real number, not"):
+                one.learn(one.choose({"hour": 1}, actions), reward)
+        # A truth value is a number in Python.
+        whole = {"context": {"hour": 1}, "actions": actions, "decision_id": "mine"}
+        assert one.choose(whole).decision_id == "mine"
+        one.learn("mine", True)
+        assert one.counts.mean_reward == 1.0
 
 
 def test_state_and_events_come_and_go(address, tmp_path):

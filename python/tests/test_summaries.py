@@ -59,6 +59,74 @@ def test_arrays_tables_and_files_give_the_same_sums(tmp_path):
     assert found["csv"].files == {str(tmp_path / "logs.csv"): 3000}
 
 
+def test_frames_of_mixed_numbers_are_arrays():
+    pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    table = pandas.get_dummies(pandas.DataFrame({"item": ["a", "b", "a"], "price": [1.0, 2.0, 0.5]}))
+    nullable = table.astype({"price": "Float64", "item_a": "Int64", "item_b": "boolean"})
+    rewards = [1.0, 0.0, 1.0]
+    expected = truenorth.summarize(table.to_numpy(dtype=float), rewards, names=list(table))
+    for name, given in {
+        "mixed": table,
+        "nullable": nullable,
+        "polars": polars.from_pandas(table),
+        "arrow": arrow.Table.from_pandas(table),
+    }.items():
+        found = truenorth.summarize(given, rewards)
+        assert content(found) == content(expected), name
+        policy = truenorth.Policy(offline=found)
+        assert policy.choose(given).action == policy.choose(table.to_numpy(dtype=float)).action, name
+        nameless = truenorth.Policy("lin-ucb", dimension=3)
+        assert nameless.choose(given).action == nameless.choose(table.to_numpy(dtype=float)).action, name
+    assert content(truenorth.summarize(table, pandas.Series(rewards, dtype="Float64"))) == content(expected)
+    with pytest.raises(TypeError, match="y must hold real numbers, but its dtype is object"):
+        truenorth.summarize(table, arrow.chunked_array([[True, None, False]]))
+    nullable.loc[1, "price"] = pandas.NA
+    assert truenorth.summarize(nullable, rewards, missing="drop").rows == 2
+    for column, dtype in ((["x", "y", "z"], "(object|str)"), (pandas.to_datetime(["2026-01-01"] * 3), "datetime64")):
+        with pytest.raises(TypeError, match=f"column 'colour' must hold real numbers, but its dtype is {dtype}"):
+            truenorth.summarize(table.assign(colour=column), rewards)
+
+
+def test_what_is_masked_is_missing():
+    masked = np.ma.array(Z[:4], mask=np.eye(4, 3, dtype=bool))
+    with pytest.raises(ValueError, match="row 1: column `x1` "):
+        truenorth.summarize(masked, Y[:4])
+    assert truenorth.summarize(masked, Y[:4], missing="drop").rows == 1
+    assert content(truenorth.summarize(np.ma.array(Z), Y)) == content(truenorth.summarize(Z, Y))
+    with pytest.raises(ValueError, match="feature 0 of action 0 must be finite"):
+        truenorth.Policy(dimension=3).choose(masked)
+
+
+def test_what_is_told_wrong_is_named():
+    data = {"x": [1.0, 2.0], "reward": [1, 0]}
+    for told, error, sentence in [
+        ({"reward": 2}, TypeError, "`reward` cannot be <class 'int'>"),
+        ({"model": 3}, TypeError, "`model` cannot be <class 'int'>"),
+        ({"features": [1]}, TypeError, "`features` must be names of columns, but one of them is 1"),
+        ({"action": 5}, TypeError, "`action` must be names of columns, but is 5"),
+        ({"threads": -1}, ValueError, "`threads` must be at least 0, but is -1"),
+        ({"buckets": -1}, ValueError, "`buckets` must be at least 0, but is -1"),
+        ({"reward_range": 5}, TypeError, "`reward_range` cannot be <class 'int'>"),
+        ({"intercept": "yes"}, TypeError, "`intercept` cannot be <class 'str'>"),
+    ]:
+        with pytest.raises(error) as refused:
+            truenorth.summarize(data, **{"reward": "reward", **told})
+        assert str(refused.value).startswith(sentence), told
+    with pytest.raises(ValueError, match=r"Z must have shape \(n, d\), but has shape \(3,\)"):
+        truenorth.summarize(Z[0], [1.0])
+
+
+def test_dates_that_a_model_does_not_use_are_no_obstacle():
+    import datetime
+
+    days = [datetime.date(2026, 1, 1), None]
+    table = {"x": [1.0, 2.0], "day": days, "at": [datetime.datetime(2026, 1, 1, 12), datetime.datetime(2026, 1, 2)], "reward": [1, 0]}
+    assert truenorth.summarize(table, model="x", reward="reward").rows == 2
+    assert truenorth.summarize(table, model="0 + at", reward="reward").names == ["at=2026-01-01T12:00:00", "at=2026-01-02"]
+    with pytest.raises(TypeError, match="column `day` must hold numbers, truth values, texts or dates, of one kind"):
+        truenorth.summarize({**table, "day": [object(), object()]}, model="x", reward="reward")
+
+
 def test_anything_that_speaks_arrow_is_a_table():
     arrow = pytest.importorskip("pyarrow")
 
@@ -140,7 +208,7 @@ def test_summaries_come_back_from_files_bytes_and_pickles(tmp_path):
         ((Z, Y[:5]), {}, ValueError, "y must have shape (3000,), but has shape (5,)"),
         ((Z, Y), {"names": ["a"]}, ValueError, "Z must have shape (n, 1), but has shape (3000, 3)"),
         ((Z, Y), {"names": ["a", "a", "b"]}, ValueError, "array: there are two columns named `a`"),
-        ((Z[:, 0], Y), {}, ValueError, "Z must have shape (n, 0), but has shape (3000,)"),
+        ((Z[:, 0], Y), {}, ValueError, "Z must have shape (n, d), but has shape (3000,)"),
         ((Z[:0], Y[:0]), {}, ValueError, "array: there are columns, but no rows"),
         ((Z * np.nan, Y), {}, ValueError, "array, row 1: column `x1` holds NaN"),
         ((Z, Y), {"missing": "one"}, ValueError, "`missing` must be one of refuse, drop, mean, zero"),

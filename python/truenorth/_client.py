@@ -18,7 +18,7 @@ import numpy as np
 from truenorth._decisions import BanditCounts, Features, FeatureView, Intervals
 from truenorth._errors import BanditError
 from truenorth._explanations import Explanation, _explanation
-from truenorth._frames import fields, records
+from truenorth._frames import fields, is_missing, name, plain, records
 from truenorth._native import Bandit, BanditChoice, Summary
 
 if TYPE_CHECKING:
@@ -100,7 +100,10 @@ class Client:
 
     def choose(self, context: Any, actions: Any = None, *, decision_id: str | None = None) -> BanditChoice:
         """Chooses one of the actions. The same `decision_id` again gives the same answer."""
-        asked = {**_event(context, actions), "id": decision_id or os.urandom(16).hex()}
+        asked = _event(context, actions)
+        if actions is None and decision_id is None:
+            decision_id = _id(fields(context, "an event").get("decision_id"))
+        asked["id"] = decision_id or os.urandom(16).hex()
         answer = self._call("POST", "/decisions", asked)
         return BanditChoice(
             id=answer["action"],
@@ -116,7 +119,10 @@ class Client:
         """
         if isinstance(decision_id, BanditChoice):
             decision_id = decision_id.decision_id
-        body = {"decision_id": decision_id, "reward": _plain(reward)}
+        if not math.isfinite(reward):
+            shown = "NaN" if math.isnan(reward) else reward
+            raise BanditError(f"`reward` is {shown}, but must be finite and at most 1e50 in size")
+        body = {"decision_id": decision_id, "reward": float(reward)}
         self._call("POST", "/rewards", body if played is None else {**body, "played": played})
 
     def encode(self, context: Any, actions: Any = None) -> Any:
@@ -308,28 +314,42 @@ def _event(context: Any, actions: Any) -> dict[str, Any]:
             raise TypeError("`actions` are needed, or an event that has `actions`")
         context, actions = whole.get("context"), whole["actions"]
     listed = [_action(action) for action in records(actions)]
-    return {"actions": listed} if context is None else {"context": _plain(fields(context, "the context")), "actions": listed}
+    if context is None:
+        return {"actions": listed}
+    return {"context": _plain(fields(context, "the context"), "", "the context"), "actions": listed}
 
 
 def _action(action: Any) -> Any:
     if isinstance(action, str) and not action.lstrip().startswith("{") or isinstance(action, int):
         return {"id": str(action)}
-    return _plain(fields(action, "an action"))
+    found = fields(action, "an action")
+    id = _id(found.pop("id", None))
+    return _plain(found if id is None else {"id": id, **found}, "", "an action")
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON has it: scalars and arrays of other libraries, dates; what is not a number is missing."""
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if type(value).__name__ in ("NAType", "NaTType"):
+def _id(value: Any) -> Any:
+    """An id; where it is missing, an action has the name of its own field, or is called by its place."""
+    if is_missing(value):
         return None
-    for plain in ("tolist", "isoformat", "to_dict", "__float__"):
-        if hasattr(value, plain):
-            return _plain(getattr(value, plain)())
-    raise TypeError(f"a value must be a number, a truth value, text or nothing, but is {value!r:.60}")
+    return value if isinstance(value, float) and math.isfinite(value) else name(value)
+
+
+def _plain(value: Any, path: str, place: str) -> Any:
+    """A value as JSON has it; None and NaN are missing, and infinity is refused, as by `Bandit`."""
+    if isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float) and math.isinf(value):
+        raise BanditError(f"field `{path}` holds {value}, but numbers must be finite and at most 1e50 in size")
+    if is_missing(value):
+        return None
+    if isinstance(value, float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner, f"{path}.{key}" if path else str(key), place) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner, f"{path}[{at}]", place) for at, inner in enumerate(value)]
+    found = plain(value)
+    if found is value:
+        sentence = f"field `{path}` of {place} must be a number, a truth value, text or nothing, but is {value!r:.60}"
+        raise TypeError(sentence)
+    return _plain(found, path, place)

@@ -263,4 +263,12 @@ def _columns(choices: Any) -> tuple[list[tuple[int, int]], Any]:
     if listed and all(isinstance(choice, Choice) for choice in listed):
         features = np.array([choice.features for choice in listed])
         return [(choice.round, choice.layer) for choice in listed], features
-    return [(int(round), int(layer)) for round, layer in listed], None
+    return [_pair(decision) for decision in listed], None
+
+
+def _pair(decision: Any) -> tuple[int, int]:
+    try:
+        round, layer = decision
+        return int(round), int(layer)
+    except (TypeError, ValueError):
+        raise TypeError(f"a decision is a Choice, or its round and layer, but this is {decision!r:.60}") from None

@@ -307,7 +307,7 @@ def compare(
     else:
         logs = offline if offline is None or isinstance(offline, (str, os.PathLike)) else arrow(offline)
         live = online if isinstance(online, (str, os.PathLike)) else arrow(online)
-        answer = _native.compare_tables(logs, live, model, _listed(features), _listed(action), reward, round, told)
+        answer = _native.compare_tables(logs, live, model, _listed(features, "features"), _listed(action, "action"), reward, round, told)
     return Comparison(*json.loads(answer))
 
 

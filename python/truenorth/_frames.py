@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from datetime import timezone
 from difflib import get_close_matches
 from typing import Any
 
@@ -74,6 +75,58 @@ def fields(value: Any, what: str) -> dict[str, Any]:
     raise TypeError(f"{what} must be a dictionary, a row of a data frame or JSON text, but is {value!r:.60}")
 
 
+def is_missing(value: Any) -> bool:
+    """Whether nothing is there, by any library's word for it."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating, np.datetime64)) and bool(value != value)
+
+
+def plain(value: Any) -> Any:
+    """What another library made, as Python has it: scalars, arrays and rows; dates and times as the text that files have for them.
+    Anything else is given back as it is."""
+    if isinstance(value, (np.integer, np.bool_)):
+        return value.tolist()
+    if is_missing(value):
+        return None
+    if isinstance(value, (np.datetime64, np.ndarray)) and value.dtype.kind == "M":
+        # Python has neither nanoseconds nor months.
+        moments: Any = value
+        is_coarse = np.datetime_data(moments.dtype)[0] in ("Y", "M", "W", "D", "h", "m")
+        found = np.datetime_as_string(moments.astype("M8[s]") if is_coarse else moments).tolist()
+        return [_moment(text) for text in found] if isinstance(found, list) else _moment(found)
+    if hasattr(value, "isoformat"):
+        if getattr(value, "tzinfo", None) is None or not hasattr(value, "astimezone"):
+            return _moment(value.isoformat())
+        return _moment(value.astimezone(timezone.utc).replace(tzinfo=None).isoformat(), "Z")
+    for way in ("tolist", "to_dict", "__float__"):
+        if hasattr(value, way):
+            found = getattr(value, way)()
+            if type(found) is not type(value):
+                return found
+    return value
+
+
+def _moment(text: str, zone: str = "") -> str | None:
+    """A date, a time or a moment as text, as `columnar.rs` writes those of files: without zeros at the end of a fraction, and
+    at midnight the date alone."""
+    if text == "NaT":
+        return None
+    short = text.rstrip("0").rstrip(".") if text.partition(".")[2].isdigit() else text
+    date = short.removesuffix("T00:00:00")
+    return short + zone if date == short and "T" in short else date
+
+
+def texts(values: Any) -> list[Any]:
+    """A column of dates or times as texts."""
+    return [value if isinstance(value, str) else plain(value) for value in values]
+
+
+def name(value: Any) -> str:
+    """An id as text."""
+    return str(value if isinstance(value, int) else plain(value))
+
+
 def records(value: Any) -> list[Any]:
     """Actions as a list: of a frame each row, of JSON text each element."""
     if isinstance(value, str):
@@ -113,7 +166,7 @@ def matched(value: Any, names: list[str]) -> Any:
         if "intercept" in names[:1] and columns[0] is None:
             columns[0] = np.ones(len(value))
         _check(names, columns, known)
-        return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
+        return np.column_stack([np.asarray(numbers(column), dtype=np.float64) for column in columns])
     if type(value).__module__.split(".")[0] == "pandas" and any(name in names for name in value.index):
         value = value.to_dict()
     if isinstance(value, Mapping):
@@ -121,6 +174,27 @@ def matched(value: Any, names: list[str]) -> Any:
         _check(names, row, [str(name) for name in value])
         return np.array(np.broadcast_arrays(*row), dtype=np.float64).T
     return value
+
+
+def numbers(value: Any) -> Any:
+    """The numbers of an array, a column or a table, with NaN where a library masks them or has nothing."""
+    if is_table(value) and hasattr(value, "columns"):
+        whole = np.asarray(value) if hasattr(value, "__array__") else None
+        if whole is not None and whole.dtype != object:
+            return whole
+        names = column_names(value)
+        columns = [numbers(_column(value, names, name)) for name in names]
+        for name, column in zip(names, columns):
+            if column.dtype.kind not in "biuf":
+                raise TypeError(f"column {name!r} must hold real numbers, but its dtype is {column.dtype}")
+        return np.column_stack(columns)
+    has_numbers = getattr(getattr(value, "dtype", None), "kind", "") in set("biuf")
+    if has_numbers and hasattr(value, "filled"):
+        return value.astype(np.float64).filled(np.nan)
+    found = np.asarray(value)
+    if has_numbers and found.dtype == object:
+        return value.to_numpy(dtype=np.float64, na_value=np.nan)
+    return found
 
 
 def _column(table: Any, known: list[str], name: str) -> Any:
@@ -168,6 +242,15 @@ def answer(value: Any) -> Any:
 
 def _read(text: str, what: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except ValueError as error:
         raise ValueError(f"{what} must be JSON where it is text, but: {error}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, in which a key is there once, as for the command and the service."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"`{next(key for key in keys if keys.count(key) > 1)}` is there twice")
+    return found

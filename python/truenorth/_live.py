@@ -125,7 +125,7 @@ def evaluate(
         "reward": reward,
         "one_hot": "",
         "hash": "",
-        "action": _listed(action),
+        "action": _listed(action, "action"),
         "chosen": None,
         "buckets": None,
         "keep_names": False,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truenorth import _native
-from truenorth._frames import arrow, column_names, is_table, paths
+from truenorth._frames import arrow, column_names, is_table, numbers, paths
 from truenorth._native import Recipe, Summary, Survey
 
 Path = str | os.PathLike[str]
@@ -134,11 +134,13 @@ def summarize(
         raise TypeError("`model`, `action` and `chosen` go with tables whose `reward` is a column")
     if is_table(Z):
         names = column_names(Z) if names is None else names
-        Z = _columns(Z)
+        Z = numbers(Z)
     if not hasattr(Z, "ndim"):
         Z = np.asarray(Z)
     if names is None:
-        names = [f"x{place + 1}" for place in range(Z.shape[1] if Z.ndim == 2 and Z.shape[1] < 1_000_000 else 0)]
+        if Z.ndim != 2:
+            raise ValueError(f"Z must have shape (n, d), but has shape {Z.shape}")
+        names = [f"x{place + 1}" for place in range(Z.shape[1] if Z.shape[1] < 1_000_000 else 0)]
     told["reward"] = None
     return _native.summarize_rows(Z, y, [str(name) for name in names], reward or "reward", told)
 
@@ -224,7 +226,7 @@ def _told(
     """What the native part is told about features."""
     listed = {"features": features, "one_hot": one_hot, "hash": hash, "action": action}
     unsaid = {"keep_names": False, "format": None, "items": None, "threads": 0}
-    return unsaid | {word: _listed(names) for word, names in listed.items()} | others
+    return unsaid | {word: _listed(names, word) for word, names in listed.items()} | others
 
 
 def _warned(summary: Summary) -> Summary:
@@ -234,15 +236,14 @@ def _warned(summary: Summary) -> Summary:
     return summary
 
 
-def _listed(names: str | Iterable[str] | None) -> str:
+def _listed(names: str | Iterable[str] | None, word: str) -> str:
     if names is None or isinstance(names, str):
         return names or ""
+    if not isinstance(names, Iterable):
+        raise TypeError(f"`{word}` must be names of columns, but is {names!r:.60}")
+    names = list(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"`{word}` must be names of columns, but one of them is {name!r:.60}")
     # A comma inside of a name is none between two names.
     return ",".join("`" + name.replace("`", "``") + "`" if "," in name else name for name in names)
-
-
-def _columns(table: Any) -> np.ndarray[Any, Any]:
-    """All columns of a table as one array."""
-    if hasattr(table, "__array__"):
-        return np.asarray(table)
-    return np.column_stack([np.asarray(column) for column in table.columns])

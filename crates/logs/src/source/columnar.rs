@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{BufReader, Seek as _, SeekFrom};
+use std::io::{BufReader, Seek as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::cast::AsArray as _;
@@ -12,7 +12,7 @@ use arrow_array::{
 };
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_ipc::reader::StreamReader;
+use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -73,13 +73,19 @@ pub(crate) fn open_parquet(file: File, group: Option<usize>, selected: &Wanted) 
     Ok((names, Box::new(Columnar { batches, format: "Parquet", kinds, rows })))
 }
 
-/// Opens an Arrow file, of either of its two kinds: a file is a stream with a frame around it.
+/// Opens Arrow: a file, whose footer says where the batches are, or a stream.
 pub(crate) fn open_arrow(mut file: File, selected: &Wanted) -> Result<Opened<'static>> {
-    let start = arrow::stream_start(&mut file)?;
-    let mut open = |projection: Option<Vec<usize>>| -> Result<StreamReader<BufReader<File>>, Problem> {
-        file.seek(SeekFrom::Start(start)).map_err(Problem::Unreadable)?;
+    let has_footer = arrow::has_footer(&mut file)?;
+    let mut open = |projection: Option<Vec<usize>>| -> Result<Memory<'static>, Problem> {
+        file.rewind().map_err(Problem::Unreadable)?;
         let file = BufReader::new(file.try_clone().map_err(Problem::Unreadable)?);
-        caught("Arrow", || StreamReader::try_new(file, projection))
+        caught("Arrow", || -> Result<Memory<'static>, ArrowError> {
+            Ok(if has_footer {
+                Box::new(FileReader::try_new(file, projection)?)
+            } else {
+                Box::new(StreamReader::try_new(file, projection)?)
+            })
+        })
     };
     // Which columns are wanted has to be said before their names are known.
     let (names, read, kinds) = wanted(selected, &open(None)?.schema());
@@ -218,6 +224,16 @@ impl Cells {
             }
             return Ok(Self::Digits(cast(array, &DataType::Utf8)?.as_string::<i32>().clone()));
         }
+        match array.data_type() {
+            // The instant is in UTC, whatever zone it is shown in, and names of zones are not known here.
+            DataType::Timestamp(unit, Some(_)) => {
+                return Ok(Self::Texts(moments(&cast(array, &DataType::Timestamp(*unit, None))?, "Z")?));
+            }
+            DataType::Timestamp(..) | DataType::Date64 | DataType::Time32(_) | DataType::Time64(_) => {
+                return Ok(Self::Texts(moments(array, "")?));
+            }
+            _ => {}
+        }
         if let Ok(texts) = cast(array, &DataType::Utf8) {
             return Ok(Self::Texts(texts.as_string::<i32>().clone()));
         }
@@ -235,6 +251,21 @@ impl Cells {
             _ => Value::Missing,
         }
     }
+}
+
+/// Dates, times and moments as texts, one for each whatever unit they are counted in: without zeros at the end of a fraction,
+/// and at midnight the date alone. `truenorth._frames` writes live ones in the same way.
+fn moments(array: &dyn Array, zone: &str) -> Result<StringArray, ArrowError> {
+    let texts = cast(array, &DataType::Utf8)?;
+    let moment = |text: &str| {
+        let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
+        match short.strip_suffix("T00:00:00") {
+            Some(date) => date.to_owned(),
+            None if short.contains('T') => format!("{short}{zone}"),
+            None => short.to_owned(),
+        }
+    };
+    Ok(texts.as_string::<i32>().iter().map(|text| text.map(moment)).collect())
 }
 
 /// Whether doubles hold what the column holds, to the last digit.

@@ -1,13 +1,14 @@
 use std::fmt::Write as _;
 
 use arrow_array::{
-    BooleanArray, Decimal128Array, DictionaryArray, Float32Array, Float64Array, Int8Array, Int64Array,
-    StringArray, UInt64Array, types::Int32Type,
+    ArrayRef, BooleanArray, Date32Array, Date64Array, Decimal128Array, DictionaryArray, Float32Array,
+    Float64Array, Int8Array, Int64Array, StringArray, Time64MicrosecondArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt64Array, types::Int32Type,
 };
 use parquet::basic::Compression as Codec;
 use truenorth_logs::{Batches, Selection, Table};
 
-use crate::support::{Folder, array, gzipped};
+use crate::support::{Folder, array, gzipped, plan, summary};
 
 const CSV: &str = "day,f_b,note,reward,f_a,f_c\n\
     mon,1,\"a, \"\"b\"\"\",0.5,true,-2.5\n\
@@ -126,6 +127,88 @@ fn parquet_columns_of_every_kind_of_number_convert() {
     // Rounds are compared as text, whatever their type.
     let table = Table::read(&path, &Selection::new("x2", "r").with_round("x3")).unwrap();
     assert_eq!(table.rounds, Some(vec![0, 1]));
+}
+
+#[test]
+fn a_moment_is_one_text_in_every_unit_and_zone() {
+    let folder = Folder::new();
+    // Midnight, half past twelve, and a quarter of a second later.
+    let midnight = 20_454 * 345_600;
+    let quarters = [midnight, midnight + 180_000, midnight + 180_001];
+    let [millis, micros, nanos] =
+        [250, 250_000, 250_000_000].map(|unit| quarters.map(|quarter| quarter * unit).to_vec());
+    let texts = |zone: &str| {
+        [
+            "2026-01-01".to_owned(),
+            format!("2026-01-01T12:30:00.25{zone}"),
+            format!("2026-01-01T12:30:00{zone}"),
+        ]
+    };
+    let moments: [(ArrayRef, [String; 3]); 4] = [
+        (array(TimestampMillisecondArray::from(millis.clone())), texts("")),
+        (array(TimestampMicrosecondArray::from(micros.clone()).with_timezone("UTC")), texts("Z")),
+        (array(TimestampNanosecondArray::from(nanos.clone()).with_timezone("Europe/Berlin")), texts("Z")),
+        (array(TimestampNanosecondArray::from(nanos).with_timezone("+02:00")), texts("Z")),
+    ];
+    for (column, texts) in moments {
+        let columns = || vec![("t", column.clone()), ("r", array(Int8Array::from(vec![1, 0, 1])))];
+        let mut names: Vec<String> = texts.iter().map(|text| format!("t={text}")).collect();
+        names.sort();
+        names.dedup();
+        for path in [
+            folder.write_parquet("a.parquet", Codec::SNAPPY, columns()),
+            folder.write_arrow("a.arrow", None, columns()),
+            folder.write_arrow("a.arrows", None, columns()),
+        ] {
+            let told = plan(Selection::new("", "r").with_categories("t", ""));
+            assert_eq!(summary(&told, &[path]).names(), names, "{:?}", column.data_type());
+        }
+    }
+    let columns = vec![
+        ("day", array(Date32Array::from(vec![20_454, 20_454]))),
+        ("date", array(Date64Array::from(vec![0, 0]))),
+        ("second", array(TimestampSecondArray::from(vec![0, 1]))),
+        ("time", array(Time64MicrosecondArray::from(vec![0, 500_000]))),
+        ("r", array(Int8Array::from(vec![1, 0]))),
+    ];
+    let path = folder.write_arrow("b.arrow", None, columns);
+    let told = plan(Selection::new("", "r").with_categories("*", ""));
+    let names = [
+        "date=1970-01-01",
+        "day=2026-01-01",
+        "second=1970-01-01",
+        "second=1970-01-01T00:00:01",
+        "time=00:00:00",
+        "time=00:00:00.5",
+    ];
+    assert_eq!(summary(&told, &[path]).names(), names);
+}
+
+#[test]
+fn an_arrow_file_is_read_by_its_footer() {
+    let folder = Folder::new();
+    let columns = vec![
+        ("x", array(Float64Array::from(vec![1.0, 2.0, 3.0]))),
+        ("r", array(Float64Array::from(vec![0.5, 0.25, 1.0]))),
+    ];
+    let path = folder.write_arrow("a.arrow", None, columns);
+    let selection = Selection::new("x", "r");
+    let expected = Table::read(&path, &selection).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    // polars leaves half of a message behind the magic.
+    let other = [&whole[..8], &[4, 0, 0, 0, 0xF2, 0xFF, 0xFF, 0xFF], &whole[16..]].concat();
+    assert_eq!(Table::read(folder.write("b.arrow", other), &selection).unwrap(), expected);
+    let polars =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/arrow/polars.arrow");
+    assert_eq!(Table::read(polars, &Selection::new("x1", "r")).unwrap().rewards, [1.0, 2.0, 3.0, 4.0, 5.0]);
+    let mut huge = whole.clone();
+    huge[whole.len() - 10..whole.len() - 6].copy_from_slice(&i32::MAX.to_le_bytes());
+    for damaged in [&whole[..whole.len() - 20], &whole[..12], &huge] {
+        assert_eq!(
+            folder.refusal("c.arrow", damaged, &selection),
+            "c.arrow: the Arrow file cannot be read: its footer is damaged, or it was not written to its end"
+        );
+    }
 }
 
 #[test]
