@@ -10,7 +10,7 @@ const FEW: u64 = 1000;
 
 /// The model, ready to be copied, and what became of which fields; `features` are the names of all features.
 pub(crate) fn told(recipe: &Recipe, features: &[String]) -> Vec<String> {
-    let mut lines = vec![format!("model made from the data: --model '{}'", recipe.model)];
+    let mut lines = vec![format!("model made from the data: --model {}", in_quotes(&recipe.model))];
     lines.extend(largest(recipe, features));
     let categories = recipe.categories();
     if !categories.is_empty() {
@@ -43,6 +43,11 @@ pub(crate) fn told(recipe: &Recipe, features: &[String]) -> Vec<String> {
     lines
 }
 
+/// A formula as a shell takes it.
+fn in_quotes(formula: &impl ToString) -> String {
+    format!("'{}'", formula.to_string().replace('\'', "'\\''"))
+}
+
 /// The terms that make the most features, if these are many.
 fn largest(recipe: &Recipe, features: &[String]) -> Option<String> {
     const SHOWN: usize = 3;
@@ -69,9 +74,10 @@ pub(crate) fn doubt_size(recipe: &Recipe, features: usize, clicks: Option<[u64; 
     let (rarer, reward) = if ones <= zeros { (ones, 1) } else { (zeros, 0) };
     if let Some(first) = recipe.model.terms.first().filter(|_| rarer < features as u64) {
         eprintln!(
-            "truenorth: {} of {reward} say little of {}: name fewer terms, to begin with --model '{first}'",
+            "truenorth: {} of {reward} say little of {}: name fewer terms, to begin with --model {}",
             many(rarer, "reward"),
-            many(features as u64, "feature")
+            many(features as u64, "feature"),
+            in_quotes(first)
         );
     }
 }
@@ -106,6 +112,6 @@ pub(crate) fn doubt(recipe: &Recipe, like: Vec<&str>, constant: Vec<&str>) {
     }
     if !all.is_empty() {
         let them = if all.len() == 1 { "it" } else { "them" };
-        eprintln!("truenorth: the model without {them}: --model '{}'", recipe.model.without(&all));
+        eprintln!("truenorth: the model without {them}: --model {}", in_quotes(&recipe.model.without(&all)));
     }
 }

@@ -239,7 +239,7 @@ impl Surveyor {
         selection.check_action(names)?;
         let action = |name: &str| selection.action.iter().any(|wanted| wanted.fits(name));
         let columns =
-            names.iter().enumerate().filter(|(_, name)| !selection.keeps_back(name) && !name.is_empty());
+            names.iter().enumerate().filter(|(_, name)| selection.may_take(name) && !name.is_empty());
         let columns = columns.map(|(place, name)| (place, name.clone(), action(name))).collect();
         let mut survey = Survey::new(!selection.action.is_empty());
         if let Features::Model(model) = &selection.features {

@@ -123,6 +123,13 @@ impl Selection {
             || self.without.iter().any(|other| other == name)
     }
 
+    /// Whether a column of this name may be a feature: one that is only kept from globs is, where the model names it.
+    pub(crate) fn may_take(&self, name: &str) -> bool {
+        let is_named = || matches!(&self.features, Features::Model(model) if model.fields().contains(&name));
+        !self.keeps_back(name)
+            || name != self.reward && self.without.iter().any(|other| other == name) && is_named()
+    }
+
     /// The columns that were kept from being features, though they are neither the reward nor a mark of what was chosen.
     pub(crate) fn kept_back<'a>(&self, names: &'a [String]) -> impl Iterator<Item = &'a String> {
         names.iter().filter(|name| self.without.contains(name))
