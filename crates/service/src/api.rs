@@ -274,7 +274,9 @@ pub(crate) fn read_event(
         event.clear();
         for (place, Listed { id, features }) in actions.iter().enumerate() {
             event.push_numbered()?;
-            id.iter().for_each(|id| event.rename(id));
+            if let Some(id) = id {
+                event.rename(id);
+            }
             if features.len() != names.len() {
                 let (id, found, expected) = (event.id(place), features.len(), names.len());
                 return Err(Refused::invalid(format!(
