@@ -50,7 +50,7 @@ def on_page_markdown(markdown, page, config, files):
             place = up + (inside.relative_to("docs") if inside.parts[0] == "docs" else inside).as_posix()
             # In less than two thirds of it words cannot be read: where there is no room, it scrolls.
             drawn = DRAWN.match(path.read_text(encoding="utf-8")) if path.suffix == ".svg" else None
-            least = f'{{ style="min-width: {0.68 * int(drawn[1]):.0f}px" }}' if drawn else ""
+            least = f'{{ style="min-width: {0.66 * int(drawn[1]):.0f}px" }}' if drawn else ""
             return f"[![{text}]({place}){least}]({place})"
         shown = files.get_file_from_path(inside.relative_to("docs").as_posix()) if inside.parts[0] == "docs" else None
         if shown and not shown.inclusion.is_excluded():
@@ -59,7 +59,8 @@ def on_page_markdown(markdown, page, config, files):
             return f"[{text}]({up}{inside.name}{anchor})"
         # A file of the repository that is no page.
         name = f"`{inside.as_posix()}`"
-        if text.strip("`") == inside.as_posix():
+        # Its name says where it is, or at least in which folder.
+        if inside.as_posix().startswith(text.strip("`")):
             return name
         return f"{text}, {name}" if match.string[: match.start()].endswith("(") else f"{text} ({name})"
 

@@ -28,8 +28,13 @@ const LARGEST: f64 = 1e90;
 pub fn page(audit: &Audit, source: &str, live: Option<&str>) -> Result<String, Error> {
     let audit = &named(audit);
     let mut sections = vec![verdict(audit)];
-    if !audit.advice.is_empty() {
-        sections.push(section("What to do", vec![Block::List(audit.advice.clone())]));
+    let steps = next_steps(audit, source, live);
+    // Whoever may use them all is not left with what not to do.
+    let begin = steps.first().filter(|_| audit.verdict.usable == Use::All);
+    let begin = begin.map(|step| format!("Use them: {}", step.command));
+    let advice: Vec<String> = begin.into_iter().chain(audit.advice.iter().cloned()).collect();
+    if !advice.is_empty() {
+        sections.push(section("What to do", vec![Block::List(advice)]));
     }
     sections.push(section("Trust by feature", trust::features(audit)?));
     if let Some(cost) = &audit.cost {
@@ -41,8 +46,9 @@ pub fn page(audit: &Audit, source: &str, live: Option<&str>) -> Result<String, E
     }
     if let Some(pair) = audit.pair.as_ref().filter(|pair| pair.logs.is_drawable()) {
         let heading = match pair.live {
-            Some(_) => "The two features that have moved most",
-            None => "The two directions that the logs know least about",
+            Some(_) if any_drifted(audit) => "The two features that have moved most",
+            Some(_) => "The two largest measured differences",
+            None => "The two weakest directions that the logs tell anything about",
         };
         sections.push(section(heading, pair::blocks(pair, audit)?));
     }
@@ -51,8 +57,7 @@ pub fn page(audit: &Audit, source: &str, live: Option<&str>) -> Result<String, E
         sections.push(section("Bounds in the worst case", worth::promise(bounds)));
     }
     sections.push(section("How this was computed", method::blocks(audit)));
-    let steps = next_steps(audit, source, live).into_iter();
-    let steps = steps.flat_map(|step| [paragraph(step.why), Block::Code(step.command)]);
+    let steps = steps.into_iter().flat_map(|step| [paragraph(step.why), Block::Code(step.command)]);
     sections.push(section("What to do next", steps.collect()));
     Ok(Page { title: format!("Audit of {source}"), sections }.html())
 }
@@ -71,6 +76,11 @@ fn named(audit: &Audit) -> Audit {
         pair.names = pair.names.each_ref().map(|of| name(of, "(no name)".to_owned()));
     }
     audit
+}
+
+/// Whether any feature is shown to have moved.
+fn any_drifted(audit: &Audit) -> bool {
+    audit.features.iter().any(|feature| feature.finding.drifted == Some(true))
 }
 
 /// Names of the features.
@@ -105,9 +115,12 @@ fn verdict(audit: &Audit) -> Section {
             noise = format!("{noise}; {} live", number(live_noise));
         }
     }
-    let had = if audit.worth.after_pilot.is_some() { "before, if nothing had" } else { "if nothing has" };
     let worth = if audit.worth.unbiased > 0.0 {
-        format!("to a policy told the drift; {} {had} drifted", amount(audit.worth.unbiased))
+        let drift = match audit.worth.after_pilot {
+            Some(_) => String::new(),
+            None => format!(" of {}", number(audit.worth.stated_drift)),
+        };
+        format!("to a policy told the drift{drift}; {} if nothing had drifted", amount(audit.worth.unbiased))
     } else {
         String::new()
     };
@@ -115,7 +128,7 @@ fn verdict(audit: &Audit) -> Section {
         ("Logged rows", whole(audit.rows), String::new()),
         ("Features", whole(audit.dimension as u64), features),
         ("Live rows tested", live.0, live.1),
-        ("Worth at most, in live rounds", amount(audit.worth_rounds), worth),
+        ("Worth about, in live rounds", amount(audit.worth_rounds), worth),
         ("Noise of a reward", number(audit.noise), noise),
     ];
     let tiles = tiles.map(|(label, value, note)| Tile { label: label.to_owned(), value, note }).to_vec();

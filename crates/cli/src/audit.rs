@@ -10,7 +10,7 @@ use truenorth_app::{Error, Source};
 use truenorth_audit::{Audit, Options, PAPER, Step, next_steps};
 use truenorth_logs::{Origin, Summary};
 use truenorth_paper::theory::{FallbackParams, OnlineFallback};
-use truenorth_report::numbers::{count, many, p_value, percent, significant};
+use truenorth_report::numbers::{about, count, many, p_value, percent, significant};
 
 use crate::demo::wrapped;
 use crate::experiment::working;
@@ -256,14 +256,14 @@ fn text(audit: &Audit) -> String {
     );
     let worth = &audit.worth;
     let after = worth.after_pilot.zip(worth.interval).map(|(after, [low, high])| {
-        let [after, low, high] = [after, low, high].map(table::number);
+        let [after, low, high] = [after, low, high].map(about);
         format!(", {after} ({low} to {high}) with what the pilot found")
     });
     let worths = wrapped(&format!(
         "Worth in live rounds, to a policy that is told so: {} if nothing has drifted, {} if coefficients have moved by \
          {} in an unknown direction{}.",
-        table::number(worth.unbiased),
-        table::number(worth.under_stated_drift),
+        about(worth.unbiased),
+        about(worth.under_stated_drift),
         significant(worth.stated_drift),
         after.unwrap_or_default()
     ));

@@ -147,7 +147,8 @@ fn steps(folder: &Path) -> Result<Vec<Step>, Failure> {
             "An event goes in as a line of JSON, a decision comes out. First the bandit learns what the visitors did:",
             decide,
             STUDENT,
-            "A student is shown the game. From the log alone it would be the sunscreen: leave --learn out and see.".to_owned(),
+            "A student is shown the game. From the log alone it would be the sunscreen: leave --learn out and see. In such an answer, mean and ucb \
+             compare the actions: they leave out what all rewards have in common, so that a chance to buy may be below 0.".to_owned(),
         )?,
     ])
 }
@@ -161,7 +162,8 @@ fn reliance(visits: &[Visit], summary: &Path) -> Result<String, Failure> {
     let names: Vec<String> = ITEMS.iter().map(|item| format!("item={item}")).collect();
     let (mut rounds, mut wrong, mut others) = (Vec::new(), Vec::new(), Vec::new());
     let mut event = Event::default();
-    for (round, visit) in visits.iter().enumerate() {
+    // The last point is after the last visitor.
+    for (round, visit) in visits.iter().map(Some).chain([None]).enumerate() {
         if round % STEP == 0 {
             let features = bandit.features().map_err(truenorth_app::Error::from)?;
             rounds.push(round as f64);
@@ -174,6 +176,7 @@ fn reliance(visits: &[Visit], summary: &Path) -> Result<String, Failure> {
             wrong.push(of(true));
             others.push(of(false));
         }
+        let Some(visit) = visit else { break };
         event.read_json(&visit.event().to_string()).map_err(truenorth_app::Error::Model)?;
         let answer = bandit.answer(&event).map_err(truenorth_app::Error::from)?;
         let Answer::Decided(choice) = answer else { unreachable!("it had neither action nor reward") };
@@ -221,7 +224,7 @@ fn page(folder: &Path, steps: &[Step], reliance: String) -> Result<Page, Failure
         ),
         figure(reliance, "Reliance on the logged coefficients of the items: how much they still count, while visitors come."),
         paragraph(
-            "It blames sunscreen alone, where the audit found four features of it. What changed is much the same for all \
+            "It blames sunscreen alone, where the audit found three features of sunscreen, and the intercept. What changed is much the same for all \
              customers, so that one coefficient explains it, and the policy prefers few that moved to many.",
         ),
         figure(

@@ -40,6 +40,11 @@ pub(crate) fn write_figure(folder: &Path, name: &str, svg: &str, write: Write) -
     }
 }
 
+/// The name of a panel as texts have it: in files it has no letters but plain ones.
+fn drawn(panel: &str) -> String {
+    panel.replacen("theta1=", "θ†₁=", 1)
+}
+
 /// Cumulative regret of every policy, a plot for each panel: the mean, and a band from 10 % to 90 % of the runs where bands do
 /// not hide each other.
 pub(crate) fn regret_svg(figure: &Figure, result: &FigureResult) -> Result<String, Failure> {
@@ -51,7 +56,7 @@ pub(crate) fn regret_svg(figure: &Figure, result: &FigureResult) -> Result<Strin
         if banded { series.with_band(policy.p10.clone(), policy.p90.clone()) } else { series }
     };
     let panels = result.panels.iter().map(|panel| CurvesPanel {
-        title: panel.name.clone(),
+        title: drawn(&panel.name),
         series: panel.policies.iter().map(series).collect(),
         ..CurvesPanel::default()
     });
@@ -90,7 +95,7 @@ pub(crate) fn decisions_svg(figure: &Figure, shares: &[Vec<Decided>]) -> Result<
             Share { name: format!("layer {layer}"), size: shares.layers.iter().map(size).collect() }
         };
         panels.push(SharesPanel {
-            title: format!("{}: by layer", panel.name),
+            title: format!("{}: by layer", drawn(&panel.name)),
             x: x.clone(),
             shares: (first..=last).map(layer).collect(),
             palette: None,
@@ -100,7 +105,7 @@ pub(crate) fn decisions_svg(figure: &Figure, shares: &[Vec<Decided>]) -> Result<
         let online = all.zip(&pooled).map(|(all, pooled)| all - pooled).collect();
         let shares = [("pooled", pooled), ("online", online)];
         branches.push(SharesPanel {
-            title: format!("{}: by branch", panel.name),
+            title: format!("{}: by branch", drawn(&panel.name)),
             x,
             shares: shares.map(|(name, size)| Share { name: name.to_owned(), size }).to_vec(),
             palette: Some(Palette::new(["online", "pooled"])),

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use truenorth::Preset;
 use truenorth_app::{Error, palette};
 use truenorth_paper::hardness::{
     Growth, ImpossibilitySettings, LowerBoundSettings, Trials, impossibility, lower_bound,
 };
-use truenorth_report::{AxisScale, Curves, CurvesPanel, Reference, Series};
+use truenorth_report::{AxisScale, Curves, CurvesPanel, Palette, Reference, Series};
 
 use crate::experiment::{STOP, catch_interrupts, progress_bar};
 use crate::failure::Failure;
@@ -74,9 +75,11 @@ fn svg(name: &str, title: &str, studies: &[Growth]) -> Result<String, Failure> {
         let through = (x[0], 2.0 * bound[0]);
         let power_law = Reference { name: "slope 1/2".to_owned(), slope: 0.5, through };
         let predicted = (!growth.x_label.starts_with("budget")).then_some(power_law);
-        let title = growth.name.strip_prefix("lower bound ");
+        // Plots beside each other have one label of x for all: each names its own.
+        let word = growth.x_label.split(' ').next().unwrap_or_default();
+        let title = growth.name.strip_prefix("lower bound ").map(|by| by.replacen(word, &growth.x_label, 1));
         CurvesPanel {
-            title: title.unwrap_or("worst of two worlds with the same logs").to_owned(),
+            title: title.unwrap_or_else(|| "worst of two worlds with the same logs".to_owned()),
             y_scale: AxisScale::Log,
             series: policies.chain([Series::new(BOUND, x.clone(), bound)]).collect(),
             references: predicted.into_iter().collect(),
@@ -84,15 +87,18 @@ fn svg(name: &str, title: &str, studies: &[Growth]) -> Result<String, Failure> {
     });
     let x_label = match studies {
         [growth] => &growth.x_label,
-        _ => "arms m, horizon T or budget v",
+        _ => "",
     };
+    // The bound has the looks of a policy that is not played here.
+    let (policies, free) = (palette(), Preset::TrueNorthSampling.name());
+    let names = policies.names().iter().map(|name| if name == free { BOUND } else { name });
     let curves = Curves {
         title: title.to_owned(),
         x_label: x_label.to_owned(),
         y_label: "regret, ± 2 standard errors".to_owned(),
         x_scale: AxisScale::Log,
         markers: true,
-        palette: palette(),
+        palette: Palette::new(names),
         panels: panels.collect(),
     };
     curves.svg().map_err(Failure::drawing(name))

@@ -103,7 +103,7 @@ fn words(address: SocketAddr, folder: &Path) -> String {
          The shop has logs of last summer. Now it is winter, and nobody wants sunscreen any more. Two bandits serve the\n\
          same visitors: `with-logs` knows the summer, `without-logs` starts from nothing.\n\n\
          What to look at:\n\
-         - Mean reward: below what the logs predicted, until the sunscreen is found out.\n\
+         - Mean reward: at first below what the logs predicted, often for some seconds only, until the sunscreen is found out.\n\
          - Reliance on the logs, by feature: that on `item=sunscreen` falls, that on the rest stays.\n\
          - Try a decision: students are shown a game, pensioners a novel, and why.\n\n\
          The logs are {folder}/logs.csv, their summary is {folder}/logs.tn, the service's folder is {folder}/live.\n"

@@ -159,13 +159,23 @@ fn verdict(watched: &Watched) -> String {
     let moved = watched.features.iter().filter(|feature| feature.moved.evidence.alarm.is_some());
     // What is named later may follow from what was named first.
     let first = moved.clone().min_by_key(|feature| feature.moved.evidence.alarm);
+    let in_round = |feature: &Feature| {
+        let alarm = feature.moved.evidence.alarm;
+        alarm.map(|alarm| format!(", in round {}", count(alarm))).unwrap_or_default()
+    };
     let which = match (first, moved.count()) {
         (None, _) => "no feature alone explains it so far".to_owned(),
-        (Some(feature), 1) => format!("it is `{}`", feature.name),
-        (Some(feature), names) => format!("in {names} features, first in `{}`", feature.name),
+        (Some(feature), 1) => format!("by itself, `{}` gave one{}", feature.name, in_round(feature)),
+        (Some(feature), names) => {
+            format!(
+                "by themselves, {names} features gave one, `{}` the first{}",
+                feature.name,
+                in_round(feature)
+            )
+        }
     };
     format!(
-        "The live world has moved on: alarm in round {} of {}{time}; {which}.",
+        "The live world has moved on: all features together gave an alarm in round {} of {}{time}; {which}.",
         count(alarm),
         count(watched.rounds)
     )

@@ -75,7 +75,7 @@ pub(crate) const CIRCLE: Marker = Marker { corners: 0, turn: 0.0, reach: [1.0, 1
 pub(crate) const STAR: Marker = Marker { corners: 10, turn: 0.0, reach: [1.0, 0.42] };
 const SQUARE: Marker = Marker { corners: 4, turn: 0.125, reach: [1.25, 1.25] };
 const TRIANGLE: Marker = Marker { corners: 3, turn: 0.0, reach: [1.35, 1.35] };
-const DIAMOND: Marker = Marker { corners: 4, turn: 0.0, reach: [1.3, 1.3] };
+pub(crate) const DIAMOND: Marker = Marker { corners: 4, turn: 0.0, reach: [1.3, 1.3] };
 const CROSS: Marker = Marker { corners: 8, turn: 0.0, reach: [0.4, 1.4] };
 
 /// How a series is drawn.

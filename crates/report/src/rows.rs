@@ -8,7 +8,7 @@ use crate::layout::{self, LABEL, MARGIN, TICK};
 use crate::legend::{Key, Legend};
 use crate::numbers::{percent, short};
 use crate::page::Tone;
-use crate::palette::{AXIS, BLUE, CIRCLE, Color, GREEN, GRID, MUTED, VERMILION};
+use crate::palette::{AXIS, BLUE, CIRCLE, Color, DIAMOND, GREEN, GRID, MUTED, VERMILION};
 use crate::scale::{PAD, Scale, extent};
 use crate::svg::{Canvas, Point, Rect, Stroke, Text};
 use crate::ticks::Labels;
@@ -20,7 +20,8 @@ const NUMBER_GAP: f64 = 8.0;
 /// Longer names are cut.
 const WIDEST_NAME: f64 = 320.0;
 const BAND_COLOR: Color = Color(0xCF_EA_DF);
-const AMBER: Color = Color(0xB7_79_00);
+/// Not like vermilion in the dark either, where hues are turned.
+const OLIVE: Color = Color(0x7A_7A_1F);
 
 /// A row for each name: a size (a bar on a logarithmic scale), a value with its interval beside zero (a dot), a share
 /// (a part of a whole). What they mean, the caller says.
@@ -218,7 +219,7 @@ impl RowsFigure {
         let [strong, weak, others, band] = self.legend;
         let items = [
             (strong, key(VERMILION, 3.0, Some(CIRCLE)), occurs(Tone::Bad)),
-            (weak, key(AMBER, 3.0, Some(CIRCLE)), occurs(Tone::Mixed)),
+            (weak, key(OLIVE, 3.0, Some(DIAMOND)), occurs(Tone::Mixed)),
             (others, key(MUTED, 3.0, Some(CIRCLE)), occurs(Tone::Good)),
             (band, key(BAND_COLOR, 14.0, None), self.band() > 0.0),
         ];
@@ -277,10 +278,10 @@ fn draw_interval(canvas: &mut Canvas, column: &Column, row: &Row, y: f64) {
         let text = Text::new("unknown", "unknown", (column.x(0.0), y), NOTE);
         return canvas.text(Text { anchor: "middle", color: MUTED, halo: true, ..text });
     };
-    let color = match row.shown() {
-        Tone::Bad => VERMILION,
-        Tone::Mixed => AMBER,
-        Tone::Plain | Tone::Good => MUTED,
+    let (color, marker) = match row.shown() {
+        Tone::Bad => (VERMILION, CIRCLE),
+        Tone::Mixed => (OLIVE, DIAMOND),
+        Tone::Plain | Tone::Good => (MUTED, CIRCLE),
     };
     let Interval { value, low, high } = interval;
     let (from, to) = ((column.x(low), y), (column.x(high), y));
@@ -291,7 +292,7 @@ fn draw_interval(canvas: &mut Canvas, column: &Column, row: &Row, y: f64) {
             canvas.polyline("cut", "", &head, Stroke { color, width: 2.0, dash: "" });
         }
     }
-    canvas.marker("estimate", CIRCLE, (column.x(value), y), 4.5, color);
+    canvas.marker("estimate", marker, (column.x(value), y), 4.5, color);
 }
 
 /// From half of the smallest size, or of 1, so that a single one has a length.

@@ -11,6 +11,8 @@ pub(crate) struct Explained {
     pub(crate) action: String,
     /// Why, in words.
     pub(crate) why: String,
+    /// Whether actions were ranked by an `index` above their `ucb`.
+    pub(crate) counted: bool,
     /// Add it to a mean to predict a reward.
     pub(crate) level: f64,
     pub(crate) actions: Vec<ExplainedAction>,
@@ -79,46 +81,67 @@ impl Explained {
         actions: Vec<ExplainedAction>,
         explanation: &Explanation,
     ) -> Self {
-        let why = explanation.layers.last().map_or(String::new(), |layer| why(&action, &actions, layer));
+        let layer = explanation.layers.last();
+        let why = layer.map_or(String::new(), |layer| why(&action, &actions, layer));
+        let counted = layer.is_some_and(|layer| is_counted(&actions, layer));
         let story = serde_json::to_value(explanation).unwrap_or_default();
-        Self { action, why, level, actions, explanation: explanation.to_string(), story }
+        Self { action, why, counted, level, actions, explanation: explanation.to_string(), story }
     }
 }
 
+/// Whether what was long left alone counts for more than its interval says, and that decides.
+fn is_counted(actions: &[ExplainedAction], layer: &LayerExplanation) -> bool {
+    layer.rule.contains(LONG_LEFT_ALONE) && actions.iter().any(|action| action.index > action.ucb)
+}
+
+/// As the rule of a policy has it that ranks by the index.
+const LONG_LEFT_ALONE: &str = "the largest ucb, wider for what was long left alone";
+
 /// A policy's rule, as who sees a table of intervals from here to there understands it.
-fn in_words_of_the_table(rule: &str) -> String {
-    rule.replace(
-        "ucb, wider for what was long left alone",
-        "ucb, where what was long left alone counts as somewhat higher",
-    )
-    .replace("the largest ucb", "the action whose interval reaches highest")
-    .replace("the largest mean", "the largest expected reward")
+fn in_words_of_the_table(rule: &str, counted: bool) -> String {
+    let largest = if counted {
+        "the action that is counted highest. What counts is the upper end of the interval, and more where an action was long left alone"
+    } else {
+        "the action whose interval reaches highest"
+    };
+    rule.replace(LONG_LEFT_ALONE, largest)
+        .replace("the largest ucb", largest)
+        .replace("the largest mean", "the action with the largest expected reward")
 }
 
 /// Why an action would be played.
 fn why(action: &str, actions: &[ExplainedAction], layer: &LayerExplanation) -> String {
     let Some(played) = actions.iter().find(|other| other.id == action) else { return String::new() };
-    let rule = in_words_of_the_table(&layer.rule);
+    let counted = is_counted(actions, layer);
+    let rule = in_words_of_the_table(&layer.rule, counted);
     // The intervals are of logs and live data, and say nothing of such a choice.
     if layer.is_live_alone() {
-        return format!("The logs had no say in the choice of `{action}`: the policy {rule}.");
+        return format!("`{action}` would be played, and the logs had no say: the policy {rule}.");
     }
-    let best = actions.iter().max_by(|a, b| a.mean.total_cmp(&b.mean)).unwrap_or(played);
-    let reason = if actions.len() == 1 {
-        format!("`{action}` is the only action.")
-    } else if best.id == action || played.mean >= best.mean {
-        format!("No other action has a larger expected reward than `{action}`.")
-    } else if played.ucb >= best.ucb {
-        format!(
-            "`{}` has a larger expected reward than `{action}`, but less is known of `{action}`: its interval reaches higher.",
-            best.id
-        )
-    } else {
-        format!("`{}` has a larger expected reward than `{action}`.", best.id)
+    let largest = |value: fn(&ExplainedAction) -> f64| {
+        let best = actions.iter().max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or(played);
+        (value(best) > value(played)).then_some(&best.id)
+    };
+    let (expected, reaching) = (largest(|action| action.mean), largest(|action| action.ucb));
+    let reason = match (expected, reaching) {
+        _ if actions.len() == 1 => "There is no other action.".to_owned(),
+        (None, None) => "No other action has a larger expected reward.".to_owned(),
+        (Some(best), None) => format!(
+            "`{best}` has a larger expected reward, but less is known of `{action}`, and the interval of `{action}` reaches higher."
+        ),
+        (_, Some(other)) if counted => format!(
+            "The interval of `{other}` reaches higher, but `{action}` was left alone for longer, and is counted higher."
+        ),
+        (Some(best), Some(_)) => format!("`{best}` has a larger expected reward."),
+        (None, Some(other)) => {
+            format!(
+                "No other action has a larger expected reward, though the interval of `{other}` reaches higher."
+            )
+        }
     };
     let by = match played.branch {
-        "online" => "Live data alone set the upper end of its interval.",
-        _ => "The logs had their say in the upper end of its interval.",
+        "online" => format!("Live data alone set the upper end of the interval of `{action}`."),
+        _ => format!("The logs had their say in the upper end of the interval of `{action}`."),
     };
     let conflicts = actions.iter().filter(|action| action.conflict).count();
     let refuted = match conflicts {
@@ -127,14 +150,14 @@ fn why(action: &str, actions: &[ExplainedAction], layer: &LayerExplanation) -> S
             " For {conflicts} of the actions logs and live data contradict each other, so live data counts alone there."
         ),
     };
-    format!("{reason} The policy {rule}. {by}{refuted}")
+    format!("`{action}` would be played: the policy {rule}. {reason} {by}{refuted}")
 }
 
 #[cfg(test)]
 mod tests {
     use truenorth::{Actions, Policy, RidgeStatistic};
 
-    use super::{ExplainedAction, why};
+    use super::{ExplainedAction, is_counted, why};
 
     #[test]
     fn where_live_data_alone_decides_the_logs_are_said_to_have_no_say() {
@@ -151,9 +174,14 @@ mod tests {
             let known = |(id, interval)| ExplainedAction::new(id, interval);
             let ids = ["a", "b"].map(str::to_owned);
             let shown: Vec<ExplainedAction> = ids.into_iter().zip(&layer.actions).map(known).collect();
-            let told = why(["a", "b"][choice.action], &shown, layer);
+            let action = ["a", "b"][choice.action];
+            let told = why(action, &shown, layer);
+            assert!(told.starts_with(&format!("`{action}` would be played")), "{told}");
             if layer.rule.contains("live data alone") {
-                assert!(told.starts_with("The logs had no say") && !told.contains("had their say"), "{told}");
+                assert!(
+                    told.contains(", and the logs had no say: ") && !told.contains("had their say"),
+                    "{told}"
+                );
                 alone += 1;
             } else if layer.actions[choice.action].branch.name() != "online" {
                 assert!(told.contains("The logs had their say"), "{told}");
@@ -162,5 +190,35 @@ mod tests {
             policy.learn(choice.rewarded(actions, 1.0 - choice.action as f64)).unwrap();
         }
         assert!(alone > 0 && pooled > 0, "{alone}, {pooled}");
+    }
+
+    #[test]
+    fn what_is_counted_as_more_than_its_interval_is_said_to_be_so() {
+        let mut policy = Policy::builder(2).build().unwrap();
+        let actions = Actions::new(&[1.0, 0.0, 0.0, 1.0], 2).unwrap();
+        // The second action was left alone for long, so that the end of an interval is not all that counts.
+        let mut told = Vec::new();
+        for round in 0..2000 {
+            let (choice, explanation) = policy.choose_explained(actions).unwrap();
+            let layer = explanation.layers.last().unwrap();
+            let ids = ["a", "b"].map(str::to_owned);
+            let known = |(id, interval)| ExplainedAction::new(id, interval);
+            let shown: Vec<ExplainedAction> = ids.into_iter().zip(&layer.actions).map(known).collect();
+            let played = &shown[choice.action];
+            let highest = shown.iter().all(|other| other.ucb <= played.ucb);
+            if !highest && !layer.is_live_alone() {
+                assert!(is_counted(&shown, layer), "{layer:?}");
+                assert!(shown.iter().all(|other| other.index <= played.index), "{layer:?}");
+                told.push(why(&played.id, &shown, layer));
+            }
+            let luck = f64::from(round * 7919 % 101) / 101.0;
+            policy.learn(choice.rewarded(actions, luck - 0.05 * choice.action as f64)).unwrap();
+        }
+        assert!(!told.is_empty());
+        assert!(
+            told.iter()
+                .all(|told| told.contains(" reaches higher, but `") && told.contains("is counted higher")),
+            "{told:?}"
+        );
     }
 }

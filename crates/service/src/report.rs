@@ -167,8 +167,20 @@ impl From<Watched> for Watch {
 impl Watch {
     /// That the world has moved on, and what to do about it.
     fn sentence(&self, name: &str, can_renew: bool) -> String {
-        let names: Vec<&str> = self.features.iter().map(|feature| feature.name.as_str()).collect();
-        let which = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+        // What is named later may follow from what was named first.
+        let mut named: Vec<&WatchFeature> = self.features.iter().collect();
+        named.sort_by_key(|feature| feature.strength.alarm.unwrap_or(u64::MAX));
+        let which = match named.as_slice() {
+            [] => String::new(),
+            [first, later @ ..] => {
+                let at = |alarm| format!(" at reward {}", count(alarm));
+                let at = first.strength.alarm.map(at).unwrap_or_default();
+                let later: Vec<&str> = later.iter().map(|feature| feature.name.as_str()).collect();
+                let later =
+                    if later.is_empty() { String::new() } else { format!(", later in {}", later.join(", ")) };
+                format!("; seen first in {}{at}{later}", first.name)
+            }
+        };
         let when = |alarm| format!(", alarm at reward {} of {}", count(alarm), count(self.rounds));
         let when = self.strength.alarm.map(when).unwrap_or_default();
         let remedy = if can_renew {
@@ -179,7 +191,7 @@ impl Watch {
             "begin with a new bandit: one of this policy never doubts what it has learned".to_owned()
         };
         format!(
-            "The live world has moved on{which}{when}: rewards since then are not what was learned before. Find out what \
+            "The live world has moved on{when}{which}: rewards since then are not what was learned before. Find out what \
              happened; if it is there to stay, {remedy}."
         )
     }
@@ -328,7 +340,7 @@ fn about_logs(hold: Option<f64>, live: bool, features: &[Feature]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Feature, Strength, Watch, about_logs};
+    use super::{Feature, Strength, Watch, WatchFeature, about_logs};
 
     /// Features a, b, c and so on, on whose logs a policy relies so much.
     fn relied_on(trusts: &[f64]) -> Vec<Feature> {
@@ -358,6 +370,18 @@ mod tests {
         let told = watch.sentence("shop", true);
         assert!(told.starts_with("The live world has moved on, alarm at reward 1,234 of 5,678: "), "{told}");
         assert!(told.contains("`POST /v1/bandits/shop/renew` begins a new season"), "{told}");
+        let feature = |(name, alarm): (&str, u64)| WatchFeature {
+            name: name.to_owned(),
+            strength: Strength { evidence: 900.0, needed: 800.0, alarm: Some(alarm) },
+            since: None,
+            shift: 0.5,
+            stderr: 0.1,
+        };
+        let watch =
+            Watch { features: [("intercept", 1301), ("item=game", 1250)].map(feature).into(), ..watch };
+        let told = watch.sentence("shop", true);
+        let said = "moved on, alarm at reward 1,234 of 5,678; seen first in item=game at reward 1,250, later in intercept: rewards";
+        assert!(told.contains(said), "{told}");
         let told = watch.sentence("shop", false);
         assert!(told.contains("begin with a new bandit") && !told.contains("renew"), "{told}");
         assert_eq!(watch.waiting_sentence(), None);

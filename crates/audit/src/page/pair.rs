@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use truenorth_report::{Block, Ellipses, EllipsesPanel, Error, Outline};
 
 use super::words::{share, shortened};
-use super::{LARGEST, paragraph};
+use super::{LARGEST, any_drifted, paragraph};
 use crate::fit::positive;
 use crate::view::{Audit, Pair, PairEstimate};
 
@@ -28,11 +28,15 @@ pub(super) fn blocks(pair: &Pair, audit: &Audit) -> Result<Vec<Block>, Error> {
     }
     outlines.push(alone("logs alone", &pair.logs, true));
     outlines.extend(live.map(|live| alone("live data", &live, false)));
-    let [x, y] = pair.names.each_ref().map(|name| shortened(name, 36));
+    let label = |name: &String| match pair.live {
+        Some(_) => format!("coefficient of {}", shortened(name, 36)),
+        None => shortened(name, 51),
+    };
+    let [x_label, y_label] = pair.names.each_ref().map(label);
     let ellipses = Ellipses {
         title: "What is known about the two".to_owned(),
-        x_label: format!("coefficient of {x}"),
-        y_label: format!("coefficient of {y}"),
+        x_label,
+        y_label,
         own_units: true,
         panels: vec![EllipsesPanel { title: String::new(), outlines, truth: None }],
         ..Ellipses::default()
@@ -44,14 +48,22 @@ pub(super) fn blocks(pair: &Pair, audit: &Audit) -> Result<Vec<Block>, Error> {
 
 fn text(pair: &Pair, audit: &Audit, live: bool, allowed: bool) -> String {
     let [x, y] = pair.names.each_ref().map(|name| shortened(name, 60));
-    let known = if live {
+    let known = if live && !any_drifted(audit) {
         format!(
-            "{x} and {y}: their drifts are the largest, measured in standard errors. The logs alone are sure of the dashed \
+            "Of all differences between live data and logs, those of {x} and {y} are the largest, measured in standard errors, but \
+             they may be chance. The dashed region is what the logs alone leave open; the live data has its own."
+        )
+    } else if live {
+        format!(
+            "The drifts of {x} and {y} are the largest, measured in standard errors. The logs alone are sure of the dashed \
              region; the live data points to its own. Where the two do not meet, the logs are wrong, however \
              many rows they have."
         )
     } else {
-        format!("{x} and {y}. The dashed region is what the logs alone leave open.")
+        format!(
+            "The weakest directions about which the logs tell anything are {x} and {y}. The dashed region is what the logs \
+             alone leave open."
+        )
     };
     let widened = match (allowed, live) {
         (false, _) => "The certificate does not limit the drift here.".to_owned(),

@@ -97,16 +97,18 @@ fn figure(entries: &[Entry<'_>], audit: &Audit, heading: &str) -> Result<Block, 
     let what = heading.to_lowercase();
     let shown = &entries[..entries.len().min(ROWS)];
     let level = share(1.0 - audit.level);
-    let changed = if audit.cost.is_some() { "a round's differences" } else { "a typical reward" };
+    let changed = if audit.cost.is_some() { "between the actions of a round" } else { "of a typical reward" };
     let notes = [
         "rows of it alone".to_owned(),
-        format!("change of {changed}, {level} interval"),
+        format!("change {changed}; {level} interval"),
         "that the logs still hold".to_owned(),
     ];
     let title = format!("What has moved since the logs, by {what}");
     let rows = shown.iter().map(Entry::row).collect();
     let band = audit.features.iter().find_map(|f| Some(f.finding.margin? * f.finding.spread?));
     let figure = directions_figure(title, heading, notes, band.unwrap_or(0.0), rows);
+    // The table calls something else drift: what belongs to one unit of a column.
+    let figure = RowsFigure { columns: ["Coverage", "Effect on reward", "Trust"], ..figure };
     let mut caption = format!("The intervals hold for all {what}s together with probability {level}.");
     if shown.len() < entries.len() {
         let rest = entries.len() - shown.len();

@@ -38,7 +38,11 @@ fn bars(audit: &Audit) -> Result<Block, Error> {
     let sane = |value: f64| match value {
         none if none < 0.1 => 0.0,
         few if few < 10.0 => (10.0 * few).round() / 10.0,
-        many => many.round().min(LARGEST),
+        // Three digits, as everywhere else.
+        many => {
+            let step = 10f64.powf((many.log10() - 2.0).floor().max(0.0));
+            ((many / step).round() * step).min(LARGEST)
+        }
     };
     let known = cases.into_iter().filter(|(_, value)| !value.is_nan());
     let bars: Vec<_> = known.map(|(name, value)| (name, sane(value))).collect();

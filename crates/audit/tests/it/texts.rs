@@ -78,10 +78,10 @@ fn sections_come_in_their_order() {
 }
 
 #[test]
-fn what_is_promised_at_most_is_labelled_so_and_its_source_is_named() {
+fn what_logs_are_worth_is_called_about_so_much_and_the_source_of_bounds_is_named() {
     let mut audit = samples::typical();
     let told = html(&audit);
-    assert!(told.contains("<dt>Worth at most, in live rounds</dt>"));
+    assert!(told.contains("<dt>Worth about, in live rounds</dt>"));
     let paper = "“Direction-Aware Offline-to-Online Learning in Linear Contextual Bandits”";
     assert!(told.contains(paper) && told.contains("logs pay if their bound is the smaller one"));
     // Bounds beyond all that can be lost are not held against each other.
@@ -215,6 +215,18 @@ fn a_pair_is_drawn_where_it_can_be() {
     let mut unlimited = samples::typical();
     unlimited.pair.as_mut().expect("a pair").budgets = [f64::INFINITY, 1.0];
     assert!(html(&unlimited).contains("does not limit the drift here"));
+    // Where nothing is shown to have moved, nothing is said to have, and logs that may be used are used.
+    let mut held = samples::typical();
+    for feature in &mut held.features {
+        feature.finding.drifted = Some(false);
+    }
+    held.verdict.usable = Use::All;
+    let told = html(&held);
+    assert!(!told.contains(heading) && !told.contains("the logs are wrong"));
+    assert!(
+        told.contains("The two largest measured differences")
+            && told.contains("<li>Use them: truenorth decide ")
+    );
 }
 
 #[test]

@@ -118,5 +118,5 @@ fn learned_figure(row: &Compared, names: &[String], method: &Method, rounds: usi
     let notes = ["logged rows that tell it from others", drift, reliance].map(str::to_owned);
     let figure = directions_figure(title, "Feature", notes, 0.0, rows.collect());
     let columns = ["Told apart", "Drift", "Reliance"];
-    RowsFigure { columns, legend: ["apart from the logs", "", "in line with them", ""], ..figure }
+    RowsFigure { columns, legend: ["differs from the logs", "", "in line with them", ""], ..figure }
 }

@@ -124,9 +124,9 @@ fn text_tells_verdict_table_and_advice() {
     z        drifted    -1.03   0.0120  <0.0001       397  < 1 %
 
     400 rows, 3 features, effective dimension 3.0, noise 0.0826, length of the coefficients 1.23
-    Worth in live rounds, to a policy that is told so: 400 if nothing has drifted, 0.471 if
-    coefficients have moved by 0.369 in an unknown direction, 43.7 (19.0 to 83.9) with what the
-    pilot found.
+    Worth in live rounds, to a policy that is told so: 400 if nothing has drifted, 0.5 if
+    coefficients have moved by 0.369 in an unknown direction, 44 (19 to 84) with what the pilot
+    found.
 
     * Let z be learned anew: the default policy does so by itself, feature by feature, and needs no
       option.
@@ -151,7 +151,7 @@ fn text_tells_verdict_table_and_advice() {
     z             397
 
     400 rows, 3 features, effective dimension 3.0, noise 0.0826, length of the coefficients 1.23
-    Worth in live rounds, to a policy that is told so: 400 if nothing has drifted, 0.457 if
+    Worth in live rounds, to a policy that is told so: 400 if nothing has drifted, 0.5 if
     coefficients have moved by 0.369 in an unknown direction.
 
     * Bring a pilot, a little live data: what has drifted cannot be seen in the logs.

@@ -108,8 +108,7 @@ fn the_page_moves_with_the_shop_on_any_screen_and_explains_a_decision_to_who_has
         "{rows}"
     );
     let audit = browser.value("document.getElementById('audit').innerText");
-    let told =
-        "Before anything was live, the logs' 3,000 rows were worth at most 3,000 live rounds, or 428 if the ";
+    let told = "Before anything was live, the logs' 3,000 rows were worth about 428 live rounds if the coefficients ";
     assert!(audit.as_str().unwrap().starts_with(told), "{audit}");
     let table = browser
         .value("document.getElementById('known').innerText + document.getElementById('more').innerText");
@@ -124,6 +123,10 @@ fn the_page_moves_with_the_shop_on_any_screen_and_explains_a_decision_to_who_has
     browser.press("Enter", 13, "\r");
     browser.wait("document.querySelectorAll('#answer > .wide tr').length === 5");
     let answer = browser.value("document.getElementById('answer').innerText");
+    // What is being read is not replaced by what is asked meanwhile.
+    let asked = browser.value("document.getElementById('asked').value");
+    thread::sleep(Duration::from_millis(4500));
+    assert_eq!(browser.value("document.getElementById('asked').value"), asked);
     // One round in some asks live data alone, which is said in other words.
     let answer = answer.as_str().unwrap().to_lowercase();
     assert!(answer.contains("would be played") && answer.contains("the policy "), "{answer}");
@@ -141,10 +144,6 @@ fn the_page_moves_with_the_shop_on_any_screen_and_explains_a_decision_to_who_has
         check(&mut browser, width);
         check_labels(&mut browser);
         browser.picture(name);
-        if width == 1400 && !dark {
-            browser.value("document.getElementById('features-title').scrollIntoView()");
-            browser.picture("service-features");
-        }
     }
     let [light, dark] = [false, true].map(|dark| {
         browser.look(360, 780, dark);
@@ -290,7 +289,7 @@ fn what_others_wrote_is_shown_as_text_and_the_token_stays_in_the_tab() {
     assert!(unknown.as_str().unwrap().ends_with("(20 times)."), "{unknown}");
     // There are no logs, and nothing is said of them.
     let columns = "[...document.querySelectorAll('#known th')].filter(head => head.offsetParent).map(head => head.innerText)";
-    assert_eq!(browser.value(columns), json!(["feature", "estimate"]));
+    assert_eq!(browser.value(columns), json!(["feature", "estimated coefficient"]));
     browser.wait("document.getElementById('means-says').innerText === '1 on average.'");
     assert_eq!(browser.value("document.title"), "truenorth");
     assert_eq!(browser.value("document.querySelectorAll('main img, main script, main b').length"), 0);

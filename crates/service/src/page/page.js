@@ -133,8 +133,9 @@ function showPast(past, bandit) {
   says("means-says", at("means"), [mean, ...predicted]);
   says("waits-says", at("waits"), [past.p50_ms === null ? ["", none("decision", bandit.decisions)] : ["key", `half within ${number(past.p50_ms)} ms, 99 in 100 within ${number(past.p99_ms)} ms, the disk included`]]);
   at("since").textContent = points.length ? `Since the service was started or first asked; a point is ${count(past.step_s, "second", "seconds")}.` : "Nothing was asked since the service was started.";
-  // What was really asked is the best example to try.
-  if (past.example && at("asked").value === example) setExample(past.example);
+  // What was really asked is the best example to try, but not where somebody is reading or writing.
+  const used = document.activeElement === at("asked") || at("answer").hasChildNodes();
+  if (past.example && !used && at("asked").value === example) setExample(past.example);
 }
 
 /// An action a line.
@@ -165,7 +166,7 @@ function show(bandit) {
   const facts = [
     ["decisions", number(bandit.decisions)], ["rewards", number(bandit.rewards)], ["mean reward", number(bandit.mean_reward)],
     ["waiting for a reward", number(bandit.open)], ...(logged ? [["decided with the logs", bandit.decisions ? number(100 * bandit.pooled_share) + " %" : "–"]] : []),
-    ["conflicts", bandit.conflicts ? number(bandit.conflicts) : "none"], ["mode", bandit.mode], ["policy", bandit.policy],
+    ...(logged ? [["logs contradicted live data", bandit.conflicts ? count(bandit.conflicts, "time", "times") : "never"]] : []), ["mode", bandit.mode], ["policy", bandit.policy],
   ];
   at("numbers").replaceChildren(...facts.map(([name, value]) => {
     const box = make("div");
@@ -176,7 +177,7 @@ function show(bandit) {
   // What is left of a sum that is 0 is no estimate.
   const least = 1e-12 * Math.abs(features[0]?.estimate || 0);
   at("features").replaceChildren(...features.slice(0, 100).map(view => featureRow(view, least)));
-  at("more").textContent = (features.length > 100 ? `The 100 largest of ${features.length} features. ` : "") + (logged ? "± is one standard error. “Apart from the logs” is for one feature by itself, at 90 %: about one in ten that hold is marked by chance. " : "") + `Model: ${bandit.model}`;
+  at("more").textContent = (features.length > 100 ? `The 100 largest of ${features.length} features. ` : "") + "A coefficient is the reward that one unit of the feature adds. " + (logged ? "Reliance is how much the logs count for a feature; it is less than the probability that they hold, as every coefficient may have moved. ± is one standard error. “Differs from the logs” is for one feature by itself, at 90 %: about one in ten that hold is marked by chance. " : "") + `Model: ${bandit.model}`;
   if (!example) setExample(bandit.example);
 }
 
@@ -193,7 +194,7 @@ function featureRow(view, least) {
   if (view.coverage > 0) trust.append(make("meter", percent, { min: 0, max: 1, value: view.trust, "aria-hidden": "true" }), ` ${percent}`);
   else trust.append("not in the logs");
   const clear = view.drift !== null && view.stderr > 0 && Math.abs(view.drift) > 1.645 * view.stderr; // at 90 %, as in every picture of a policy
-  const drift = view.drift === null || view.coverage <= 0 ? "–" : `${withError(view.drift, view.stderr)}${clear ? ", apart from the logs" : ""}`;
+  const drift = view.drift === null || view.coverage <= 0 ? "–" : `${withError(view.drift, view.stderr)}${clear ? ", differs from the logs" : ""}`;
   row.append(nameCell(view.name), trust, make("td", number(Math.abs(view.estimate) < least ? 0 : view.estimate)), make("td", drift, clear ? { class: "warn" } : {}), make("td", number(view.coverage)));
   return row;
 }
@@ -202,15 +203,17 @@ function showExplained(found) {
   const shifted = found.actions.map(action => ({ ...action, from: action.lcb + found.level, to: action.ucb + found.level, middle: action.mean + found.level }));
   const low = Math.min(...shifted.map(action => action.from)), high = Math.max(...shifted.map(action => action.to));
   const x = value => 4 + 92 * (value - low) / Math.max(1e-12, high - low);
+  // What was long left alone counts for more than its interval says, where that is what decides.
+  const counted = found.counted ? ["counted as"] : [];
   const table = make("table", undefined, { "aria-label": "Intervals of the actions" }), head = make("tr");
-  head.append(...["action", "interval", "expected reward", "from", "to", "set by"].map(text => make("th", text, { scope: "col" })));
+  head.append(...["action", "interval", "expected reward", "from", "to", ...counted, "upper end set by"].map(text => make("th", text, { scope: "col" })));
   table.append(head, ...shifted.map(action => {
     const played = action.id === found.action, row = make("tr", undefined, played ? { class: "played" } : {});
     const interval = make("td"), picture = shape("svg", { viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" });
     picture.append(shape("path", { class: "one", d: `M${x(action.from)} 6H${x(action.to)}M${x(action.from)} 2V10M${x(action.to)} 2V10` }), shape("rect", { class: "dot", x: x(action.middle) - 1.5, y: 2, width: 3, height: 8 }));
     interval.append(picture);
     const by = ({ online: "live data", offline: "logs" }[action.branch] || "logs and live data") + (action.conflict ? ", in conflict" : "");
-    row.append(nameCell(action.id + (played ? " (would be played)" : "")), interval, make("td", number(action.middle)), make("td", number(action.from)), make("td", number(action.to)), make("td", by));
+    row.append(nameCell(action.id + (played ? " (would be played)" : "")), interval, make("td", number(action.middle)), make("td", number(action.from)), make("td", number(action.to)), ...counted.map(() => make("td", number(action.index + found.level))), make("td", by));
     return row;
   }));
   at("answer").replaceChildren(write("p", found.why), scrolled(table), everything(found));
@@ -257,7 +260,7 @@ async function showAudit(bandit) {
   const audit = await call(path("/audit"));
   at("audit").hidden = !audit.rows;
   const { unbiased, under_stated_drift: drifted, stated_drift: drift } = audit.worth;
-  at("audit").textContent = `Before anything was live, the logs' ${count(audit.rows, "row was", "rows were")} worth at most ${count(Math.round(unbiased), "live round", "live rounds")}, or ${number(Math.round(drifted))} if the coefficients had moved by ${number(drift)}.`;
+  at("audit").textContent = `Before anything was live, the logs' ${count(audit.rows, "row was", "rows were")} worth about ${count(Math.round(drifted), "live round", "live rounds")} if the coefficients had moved by ${number(drift)} in all, or ${number(Math.round(unbiased))} if nothing had drifted.`;
 }
 
 let timer = 0;
