@@ -216,7 +216,7 @@ def test_summaries_come_back_from_files_bytes_and_pickles(tmp_path):
         ((Z, Y), {"buckets": 0}, ValueError, "`buckets` must be from 1 to 4096, but is 0"),
         ((Z, Y), {"features": "x*"}, TypeError, "`features`, `one_hot` and `hash` go with tables"),
         (("absent.csv",), {"features": "*", "reward": "r"}, FileNotFoundError, "[Errno 2]"),
-        (("absent.csv",), {"features": "*"}, TypeError, "`reward` is needed beside the columns"),
+        (("absent.csv",), {"features": "*"}, TypeError, "`reward` is needed beside the columns of a table"),
         (("logs.xyz",), {"format": "xlsx"}, ValueError, "`format` must be one of auto, csv, parquet"),
         ((np.broadcast_to(1.0, (10**9, 10**9)), Y), {}, ValueError, "Z must have shape (n, 0)"),
     ],

@@ -52,7 +52,9 @@ pub enum Error {
     #[error("no files are named")]
     NoFiles,
     /// Columns without a reward.
-    #[error("`reward` is needed beside the columns")]
+    #[error(
+        "`reward` is needed beside the columns of a table; events tell their actions and rewards themselves"
+    )]
     NoReward,
     /// A formula that is wrong.
     #[error("{0}")]

@@ -43,6 +43,9 @@ impl Alike {
     pub fn file(path: &Path, selection: &Selection) -> Result<Self> {
         let unclear = || match path.metadata() {
             Err(error) => Problem::Unreadable(error).in_file(path),
+            Ok(about) if about.is_dir() => {
+                Problem::Unreadable(std::io::ErrorKind::IsADirectory.into()).in_file(path)
+            }
             Ok(_) => unclear().in_file(path),
         };
         let format = Format::of(path).ok_or_else(unclear)?;

@@ -183,9 +183,9 @@ impl Spec {
             (Some(summary), ..) => bandit::parts(&read_summary(summary)?).map_err(wrong)?,
             (_, Some(model), _) => Parts::without_logs(model)?,
             (.., Some(names)) => {
-                let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                let numbers: Vec<String> = names.iter().map(|name| format!("N(`{name}`)")).collect();
                 let features = names.iter().map(|name| Feature::new(name.clone())).collect();
-                Parts { features, ..Parts::without_logs(&format!("0 + {}", quoted.join(" + ")))? }
+                Parts { features, ..Parts::without_logs(&format!("0 + {}", numbers.join(" + ")))? }
             }
             _ => unreachable!("one of the ways was taken"),
         };

@@ -94,7 +94,11 @@ impl Store {
         let damaged = |error: rusqlite::Error| StoreError(format!("{}: {error}", path.display()));
         let connection =
             Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(damaged)?;
-        check_version(&path, version(&connection).map_err(damaged)?)?;
+        let version = version(&connection).map_err(damaged)?;
+        if version.is_none() {
+            return Err(StoreError(format!("{}: there is no journal in this file", path.display())));
+        }
+        check_version(&path, version)?;
         Ok(Self { connection, folder: folder.to_owned(), _lock: None })
     }
 

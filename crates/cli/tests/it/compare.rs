@@ -540,6 +540,7 @@ fn wrong_files_and_columns_are_named() {
     assert_snapshot!(folder.says("offline.csv", "no.csv", &[]),
         @"truenorth: DIR/no.csv: No such file or directory (os error 2)");
     folder.write("offline.txt", "day,f_a,f_b,f_c,reward\n");
+    assert_snapshot!(folder.says("offline.csv", ".", &[]), @"truenorth: DIR/.: this is a folder, but a file is wanted");
     assert_snapshot!(folder.says("offline.txt", "online.csv", &[]), @"truenorth: DIR/offline.txt: the format is not clear; known endings are .csv, .tsv, .jsonl, .ndjson, .vw, .dsjson, .json (or these with .gz), .parquet, .arrow, .arrows, .feather, .ipc");
     assert_snapshot!(folder.says("offline.csv", "online.csv", &["--reward", "paid"]), @"truenorth: DIR/offline.csv: there is no column named `paid`; the columns are `day`, `f_a`, `f_b`, `f_c`, `reward`");
     assert_snapshot!(folder.says("offline.csv", "online.csv", &["--features", "f_a,f_z"]), @"truenorth: DIR/offline.csv: there is no column named `f_z`; the columns are `day`, `f_a`, `f_b`, `f_c`, `reward`");

@@ -406,6 +406,58 @@ fn personalizers_calls_learn_what_device_and_age_decide() {
 }
 
 #[test]
+fn actions_are_answered_and_exported_by_the_ids_that_they_have() {
+    let folder = Scratch::new();
+    assert!(folder.run("demo").status.success());
+    let logs = format!("shop={}", folder.path("demo/logs.tn").display());
+    let service = Service::start(&folder.path("data"), &["--bandit", &logs]);
+    let mut client = service.client();
+    for (name, made) in [("listed", json!({"dimension": 2})), ("named", json!({"features": ["age", "hour"]}))]
+    {
+        assert_eq!(client.call("PUT", &format!("/v1/bandits/{name}"), &made).0, 201, "{name}");
+    }
+    let mut ids = |name: &str, actions: &Value| -> Vec<Value> {
+        let asked = json!({"actions": actions, "context": {}});
+        let (status, answer) = client.call("POST", &format!("/v1/bandits/{name}/decisions"), &asked);
+        assert_eq!(status, 200, "{answer}");
+        let (exported, id) = (client.bytes(&format!("/v1/bandits/{name}/events")), &answer["decision_id"]);
+        let exported = String::from_utf8(exported).unwrap();
+        let events = exported.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let event = events.into_iter().find(|event| event["decision_id"] == *id).unwrap();
+        assert_eq!(event["action"].to_string().replace('"', ""), answer["action"].as_str().unwrap());
+        event["actions"].as_array().unwrap().iter().map(|action| action["id"].clone()).collect()
+    };
+    // Numbers are ids, places count from 1, and letters stay.
+    assert_eq!(ids("listed", &json!([{"id": 7, "features": [1, 2]}, {"id": 8, "features": [1, 3]}])), [7, 8]);
+    assert_eq!(ids("named", &json!([{"features": [1, 2]}, {"features": [1, 3]}])), ["1", "2"]);
+    assert_eq!(
+        ids("named", &json!([{"features": {"age": 1, "hour": 2}}, {"age": 1, "hour": 3}])),
+        ["1", "2"]
+    );
+    assert_eq!(
+        ids("named", &json!([{"id": "1.0", "age": 1, "hour": 2}, {"id": "1", "age": 1, "hour": 3}])),
+        ["1.0", "1"]
+    );
+    // The field that is the logs' id stands for one.
+    let items = json!([{"item": "sunscreen", "price": 9}, {"item": "game", "price": 14}]);
+    let asked = json!({"context": {"customer": "student"}, "actions": items, "id": "visit"});
+    let (_, answer) = client.call("POST", "/v1/bandits/shop/decisions", &asked);
+    assert!(["sunscreen", "game"].contains(&answer["action"].as_str().unwrap()), "{answer}");
+    // What is named as a number is one.
+    let text = json!({"actions": [{"id": "a", "age": 1, "hour": "two"}]});
+    let (status, answer) = client.call("POST", "/v1/bandits/named/decisions", &text);
+    assert_eq!(status, 422, "{answer}");
+    // A ranking has every action once.
+    let rank = json!({"actions": [{"id": "1.0", "features": []}, {"id": " x ", "features": []}]});
+    assert_eq!(client.call("PUT", "/v1/bandits/ranked", &json!({"model": "id"})).0, 201);
+    let (_, ranked) = client.call("POST", "/bandits/ranked/personalizer/v1.0/rank", &rank);
+    let mut listed: Vec<&str> =
+        ranked["ranking"].as_array().unwrap().iter().map(|action| action["id"].as_str().unwrap()).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, [" x ", "1.0"]);
+}
+
+#[test]
 fn a_record_that_has_changed_is_found() {
     let folder = Scratch::new();
     let data = folder.path("data");

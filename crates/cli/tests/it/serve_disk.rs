@@ -75,6 +75,10 @@ fn a_folder_that_is_no_journal_is_said() {
     std::fs::create_dir(folder.path("none")).unwrap();
     let said = truenorth(&["verify", folder.path("none").to_str().unwrap()]);
     assert!(said.code == 1 && said.stderr.contains("there is no truenorth.db"), "{}", said.stderr);
+    std::fs::write(folder.path("none/truenorth.db"), "").unwrap();
+    let said = truenorth(&["verify", folder.path("none").to_str().unwrap()]);
+    let empty = "truenorth.db: there is no journal in this file";
+    assert!(said.code == 1 && said.stderr.contains(empty), "{}", said.stderr);
 }
 
 #[test]

@@ -285,11 +285,11 @@ fn wrong_columns_are_named() {
     let scratch = filled();
     let says = |columns: &str| scratch.says(&format!("summarize a.csv {columns} -o x.tn"));
     assert_snapshot!(says(""), @"truenorth: a.csv: a CSV table needs the name of its reward (`--reward`)");
-    assert_snapshot!(says("--features x"), @"truenorth: `--reward` is needed beside the columns");
+    assert_snapshot!(says("--features x"), @"truenorth: `--reward` is needed beside the columns of a table; events tell their actions and rewards themselves");
     assert_snapshot!(says("--model x+q --reward reward"), @"truenorth: a.csv: there is no field `q`; the fields are `day`, `x`, `y`, `colour`");
     assert_snapshot!(says("--model x --features y --reward reward"), @"truenorth: `--model` says which features there are, so `--features`, `--one-hot` and `--hash` cannot");
     assert_snapshot!(says("--model x --action q --reward reward"), @"truenorth: a.csv: there is no column named `q`; the columns are `day`, `x`, `y`, `colour`, `reward`");
-    assert_snapshot!(says("--model x+colour --action colour"), @"truenorth: `--reward` is needed beside the columns");
+    assert_snapshot!(says("--model x+colour --action colour"), @"truenorth: `--reward` is needed beside the columns of a table; events tell their actions and rewards themselves");
     assert_snapshot!(says("--features x,z --reward reward"), @"truenorth: a.csv: there is no column named `z`; the columns are `day`, `x`, `y`, `colour`, `reward`");
     assert_snapshot!(says("--features f_* --reward reward"), @"truenorth: a.csv: no column matches `f_*`; the columns are `day`, `x`, `y`, `colour`, `reward`");
     assert_snapshot!(says("--features x --reward paid"), @"truenorth: a.csv: there is no column named `paid`; the columns are `day`, `x`, `y`, `colour`, `reward`");
