@@ -13,7 +13,7 @@ use arrow_array::{
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
@@ -61,15 +61,15 @@ pub(crate) fn groups(file: &File) -> Result<usize, Problem> {
 /// Opens one row group of a Parquet file, or all of them.
 pub(crate) fn open_parquet(file: File, group: Option<usize>, selected: &Wanted) -> Result<Opened<'static>> {
     let (metadata, groups) = parquet_groups(&file)?;
-    let (names, read, kinds) = wanted(selected, metadata.schema());
+    let Picked { names, roots, leaves, kinds } = Picked::of(selected, metadata.schema());
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
-    let mask = ProjectionMask::roots(builder.parquet_schema(), read);
+    let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
     let mut builder = builder.with_projection(mask).with_batch_size(batch_rows(names.len()));
     if let Some(group) = group {
         builder = builder.with_row_groups(vec![group]);
     }
     let rows = groups[..group.unwrap_or(0)].iter().sum();
-    let batches = Box::new(caught("Parquet", || builder.build())?);
+    let batches = leaves.taken_from(caught("Parquet", || builder.build())?);
     Ok((names, Box::new(Columnar { batches, format: "Parquet", kinds, rows })))
 }
 
@@ -88,14 +88,14 @@ pub(crate) fn open_arrow(mut file: File, selected: &Wanted) -> Result<Opened<'st
         })
     };
     // Which columns are wanted has to be said before their names are known.
-    let (names, read, kinds) = wanted(selected, &open(None)?.schema());
-    let batches = Box::new(open(Some(read))?);
+    let Picked { names, roots, leaves, kinds } = Picked::of(selected, &open(None)?.schema());
+    let batches = leaves.taken_from(open(Some(roots))?);
     Ok((names, Box::new(Columnar { batches, format: "Arrow", kinds, rows: 0 })))
 }
 
 /// The columns of batches in memory.
 pub fn names(batches: &Memory<'_>) -> Vec<String> {
-    batches.schema().fields().iter().map(|field| field.name().clone()).collect()
+    batches.schema().fields().iter().flat_map(|field| parts(field)).map(|(name, _)| name).collect()
 }
 
 /// No rows, with the columns of these batches.
@@ -115,9 +115,10 @@ pub(crate) fn twice(batches: &mut Memory<'_>) -> Result<[Memory<'static>; 2], Pr
 
 /// Finds the columns of batches in memory, which are cut into as many rows as a file's batches have.
 pub(crate) fn open_memory<'a>(batches: Memory<'a>, selected: &Wanted) -> Opened<'a> {
-    let (names, read, kinds) = wanted(selected, &batches.schema());
+    let Picked { names, roots, leaves, kinds } = Picked::of(selected, &batches.schema());
     let rows = batch_rows(names.len());
-    let slices = batches.flat_map(move |batch| match batch.and_then(|batch| batch.project(&read)) {
+    let batches = leaves.taken_from(batches.map(move |batch| batch?.project(&roots)));
+    let slices = batches.flat_map(move |batch| match batch {
         Ok(batch) => {
             let starts = (0..batch.num_rows()).step_by(rows);
             starts.map(|start| Ok(batch.slice(start, rows.min(batch.num_rows() - start)))).collect()
@@ -127,11 +128,70 @@ pub(crate) fn open_memory<'a>(batches: Memory<'a>, selected: &Wanted) -> Opened<
     (names, Box::new(Columnar { batches: Box::new(slices), format: "Arrow", kinds, rows: 0 }))
 }
 
-/// Names of the wanted columns, which are the only ones of a batch, their positions in the file, and what they hold.
-fn wanted(selected: &Wanted, schema: &Schema) -> (Vec<String>, Vec<usize>, Vec<Option<Kind>>) {
-    let is_wanted = |name: &String| selected.columns.as_ref().is_none_or(|columns| columns.contains(name));
-    let fields = schema.fields().iter().enumerate().filter(|(_, field)| is_wanted(field.name()));
-    fields.map(|(place, field)| (field.name().clone(), place, kind(field.data_type()))).collect()
+/// The wanted columns.
+struct Picked {
+    names: Vec<String>,
+    /// The columns of the file that they are in.
+    roots: Vec<usize>,
+    leaves: Leaves,
+    /// What they hold.
+    kinds: Vec<Option<Kind>>,
+}
+
+/// Where the wanted columns are among those of `roots`, if some of these are structures.
+struct Leaves(Option<Vec<usize>>);
+
+impl Picked {
+    fn of(selected: &Wanted, schema: &Schema) -> Self {
+        let is_wanted =
+            |name: &String| selected.columns.as_ref().is_none_or(|columns| columns.contains(name));
+        let mut picked =
+            Self { names: Vec::new(), roots: Vec::new(), leaves: Leaves(None), kinds: Vec::new() };
+        let (mut places, mut count, mut is_nested) = (Vec::new(), 0, false);
+        for (root, field) in schema.fields().iter().enumerate() {
+            let parts = parts(field);
+            if !parts.iter().any(|(name, _)| is_wanted(name)) {
+                continue;
+            }
+            picked.roots.push(root);
+            is_nested |= matches!(field.data_type(), DataType::Struct(_));
+            for (name, data) in parts {
+                if is_wanted(&name) {
+                    picked.names.push(name);
+                    picked.kinds.push(kind(data));
+                    places.push(count);
+                }
+                count += 1;
+            }
+        }
+        picked.leaves = Leaves(is_nested.then_some(places));
+        picked
+    }
+}
+
+impl Leaves {
+    /// Batches of the wanted columns alone.
+    fn taken_from<'a>(
+        self,
+        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'a,
+    ) -> Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'a> {
+        match self.0 {
+            None => Box::new(batches),
+            Some(leaves) => Box::new(batches.map(move |batch| batch?.normalize(DOT, None)?.project(&leaves))),
+        }
+    }
+}
+
+/// What stands between the names of a structure and of its field, as between the keys of nested JSON.
+const DOT: &str = ".";
+
+/// A column, or those that a structure is made of, in the order in which Arrow takes it apart.
+fn parts(field: &Field) -> Vec<(String, &DataType)> {
+    let DataType::Struct(inner) = field.data_type() else {
+        return vec![(field.name().clone(), field.data_type())];
+    };
+    let inner = inner.iter().flat_map(|inner| parts(inner));
+    inner.map(|(name, data)| (format!("{}{DOT}{name}", field.name()), data)).collect()
 }
 
 /// What a column of this type holds; none where nothing is in it. It is what [`Cells`] makes of it.

@@ -1,12 +1,15 @@
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Date64Array, Decimal128Array, DictionaryArray, Float32Array,
-    Float64Array, Int8Array, Int64Array, StringArray, Time64MicrosecondArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt64Array, types::Int32Type,
+    Float64Array, Int8Array, Int64Array, StringArray, StructArray, Time64MicrosecondArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
+    UInt64Array, types::Int32Type,
 };
+use arrow_schema::Field;
 use parquet::basic::Compression as Codec;
-use truenorth_logs::{Batches, Selection, Table};
+use truenorth_logs::{Batches, Missing, Selection, Table};
 
 use crate::support::{Folder, array, gzipped, plan, summary};
 
@@ -182,6 +185,47 @@ fn a_moment_is_one_text_in_every_unit_and_zone() {
         "time=00:00:00.5",
     ];
     assert_eq!(summary(&told, &[path]).names(), names);
+}
+
+#[test]
+fn fields_of_structures_are_columns_with_dots_as_those_of_json_are() {
+    let folder = Folder::new();
+    let field = |name: &str, data: &ArrayRef| Arc::new(Field::new(name, data.data_type().clone(), true));
+    let (age, level) =
+        (array(Int64Array::from(vec![30, 41, 7])), array(StringArray::from(vec!["a", "b", "b"])));
+    let account: ArrayRef = array(StructArray::from(vec![(field("plan", &level), level.clone())]));
+    // The last user is missing, whatever their fields say.
+    let user = StructArray::try_new(
+        vec![field("age", &age), field("account", &account)].into(),
+        vec![age, account],
+        Some(vec![true, true, false].into()),
+    );
+    let user = array(user.unwrap());
+    let columns = || {
+        let (other, reward) = (Int8Array::from(vec![1, 2, 3]), Int8Array::from(vec![1, 0, 1]));
+        vec![("other", array(other)), ("user", user.clone()), ("r", array(reward))]
+    };
+    let json = "{\"other\":1,\"user\":{\"age\":30,\"account\":{\"plan\":\"a\"}},\"r\":1}\n\
+        {\"other\":2,\"user\":{\"age\":41,\"account\":{\"plan\":\"b\"}},\"r\":0}\n\
+        {\"other\":3,\"user\":null,\"r\":1}\n";
+    let model = |formula: &str| {
+        let mut told = plan(Selection::model(Some(formula.parse().unwrap()), "r"));
+        told.tolerance.missing = Missing::Drop;
+        told
+    };
+    for formula in ["user.age + user.account.plan", "user.age", "user.* + other", "other"] {
+        let told = model(formula);
+        let expected = summary(&told, &[folder.write("a.jsonl", json)]);
+        for path in [
+            folder.write_parquet("a.parquet", Codec::SNAPPY, columns()),
+            folder.write_arrow("a.arrow", None, columns()),
+            folder.write_arrow("a.arrows", None, columns()),
+        ] {
+            let found = summary(&told, &[path]);
+            assert_eq!((found.names(), found.rows()), (expected.names(), expected.rows()), "{formula}");
+            assert_eq!(found.statistic().unwrap(), expected.statistic().unwrap(), "{formula}");
+        }
+    }
 }
 
 #[test]
