@@ -260,8 +260,9 @@ pub(crate) fn keywords<'py>(py: Python<'py>, policy: &Policy) -> PyResult<Bound<
         Explore::Epsilon(epsilon) => keywords.set_item("explore", epsilon)?,
         other => keywords.set_item("explore", plain(py, &data(serde_json::to_value(other))?)?)?,
     }
-    for name in ["seed", "exploration_scale", "discount", "season", "half_life", "sparse", "fits_beside"] {
+    for name in ["seed", "exploration_scale", "discount", "season", "half_life", "sparse"] {
         keywords.set_item(name, plain(py, &settings[name])?)?;
     }
+    keywords.set_item("fits_beside", settings["fits_beside_from"] != 0)?;
     Ok(keywords)
 }
