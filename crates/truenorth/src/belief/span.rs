@@ -119,7 +119,10 @@ pub(super) fn root(
             root.set_column(first + k, &rest.column(from));
         }
     }
-    Some((root.resize_horizontally(pivots.len(), 0.0), pivots))
+    // The room itself stays: an allocator that sees matrices of all sizes go keeps more of them.
+    let mut numbers = Vec::from(root.data);
+    numbers.truncate(side * pivots.len());
+    Some((Matrix::from_vec(side, pivots.len(), numbers), pivots))
 }
 
 /// Cholesky's steps on some columns, of which each has its own diagonal entry in one of these rows, until nothing is left of those
