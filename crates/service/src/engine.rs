@@ -380,7 +380,7 @@ impl Shared {
     /// Makes a bandit, unless the same one is there.
     fn create(&self, name: &str, spec: &Spec) -> (Result<Answer, Refused>, i64) {
         let made = || {
-            let text = serde_json::to_string(spec).map_err(|error| Refused::invalid(error.to_string()))?;
+            let text = spec.text().map_err(|error| Refused::invalid(error.to_string()))?;
             if self.find(name).is_some() {
                 return self.same(name, &text);
             }
@@ -408,7 +408,7 @@ impl Shared {
 
     /// What is answered where a bandit is there already.
     pub(crate) fn same(&self, name: &str, text: &str) -> Result<(Answer, i64), Refused> {
-        let known = self.find(name).filter(|known| known.made == text);
+        let known = self.find(name).filter(|known| Spec::is_same(&known.made, text));
         let other = || Refused::new(409, "conflict", format!("there is another bandit {name:?}"));
         let known = known.ok_or_else(other)?;
         let live = known.hold()?;

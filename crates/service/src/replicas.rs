@@ -259,7 +259,7 @@ impl Replicas {
 
     /// Makes a bandit, unless the same one is there. Of several that are made at once, the stream takes the first.
     async fn create(&self, name: &str, spec: &Spec) -> Result<Answer, Refused> {
-        let text = serde_json::to_string(spec).map_err(|error| Refused::invalid(error.to_string()))?;
+        let text = spec.text().map_err(|error| Refused::invalid(error.to_string()))?;
         Hosted::new(Made { key: 0, name: name.to_owned(), spec: text.clone() })?;
         let last = self.stream.last_of(&token(name)).await?;
         self.folded_to(last, PATIENCE).await?;

@@ -53,6 +53,9 @@ pub(crate) struct Spec {
     pub(crate) half_life: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<u64>,
+    /// Features from which on fits run beside decisions, 0 for never; 65 unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fits_beside_from: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) certificate: Option<CertificateSpec>,
     /// Seconds in which a decision's reward may come. After that it gets the default one, or none if there is no default.
@@ -127,6 +130,18 @@ fn read_summary(text: &str) -> Result<Summary, Refused> {
 }
 
 impl Spec {
+    /// As a bandit that is made now keeps it.
+    pub(crate) fn text(&self) -> serde_json::Result<String> {
+        let fits_beside_from = self.fits_beside_from.or(Some(FITS_BESIDE));
+        serde_json::to_string(&Self { fits_beside_from, ..self.clone() })
+    }
+
+    /// Whether a bandit that was made from one text is the one that another asks for.
+    pub(crate) fn is_same(made: &str, asked: &str) -> bool {
+        let now = |made: Self| made.text();
+        made == asked || serde_json::from_str(made).and_then(now).is_ok_and(|made| made == asked)
+    }
+
     /// What the logs cover and are worth, if there are any.
     pub(crate) fn audit(&self) -> Result<Option<Audited>, Refused> {
         let Some(summary) = &self.summary else { return Ok(None) };
@@ -230,7 +245,8 @@ impl Spec {
             half_life: self.half_life,
             seed: self.seed,
             certificate: certificate.transpose().map_err(wrong)?,
-            fits_beside_from: Some(FITS_BESIDE),
+            // Bandits of before, which do not say it, had all of them beside.
+            fits_beside_from: self.fits_beside_from.or(Some(1)),
         })
     }
 }

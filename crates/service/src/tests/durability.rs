@@ -10,7 +10,7 @@ use super::{Scratch, Served, asked, play, spec, with};
 use crate::engine::{Answer, Call, Engine};
 use crate::hosted::of_another_version;
 use crate::journal::{Journal, Kind, Made, Record, Result, StoreError, Take};
-use crate::spec::Mode;
+use crate::spec::{Mode, Spec};
 use crate::store::{FILE, Store};
 use crate::verify::verify;
 
@@ -479,4 +479,37 @@ fn unknown_fields_are_counted_alike_before_and_after_a_restart() {
         assert_eq!(unknown(&served), expected, "{name}");
         assert!(served.state("news") == state, "{name}");
     }
+}
+
+#[test]
+fn a_bandit_of_before_keeps_its_fits_beside_its_decisions_and_a_new_one_has_them_within() {
+    let folder = Scratch::new();
+    let data = folder.path("data");
+    // What was made before does not say where its fits run.
+    Store::open(&data).unwrap().create(None, "old", &spec().to_string()).unwrap();
+    let served = Served::start(&data);
+    served.make("new", spec());
+    let again: Spec = serde_json::from_value(spec()).unwrap();
+    for name in ["old", "new"] {
+        let made = served.call(name, Call::Create(Box::new(again.clone())));
+        assert!(matches!(made, Ok(Answer::Created(false, _))), "{name}");
+    }
+    play(&served, "old", 0..100);
+    play(&served, "new", 0..100);
+    let states = ["old", "new"].map(|name| served.state(name));
+    drop(served);
+    let mut fits = [0, 0];
+    let mut count = |record: Record| {
+        fits[usize::try_from(record.bandit - 1).unwrap()] += usize::from(record.kind == Kind::Fitted);
+        Ok(())
+    };
+    Store::look(&data).unwrap().read(0, None, &mut count).unwrap();
+    assert!(fits[0] > 2 && fits[1] == 0, "{fits:?}");
+    for key in [1, 2] {
+        std::fs::remove_file(data.join(format!("bandit-{key}.snapshot"))).unwrap();
+    }
+    let served = Served::start(&data);
+    assert!(["old", "new"].map(|name| served.state(name)) == states);
+    drop(served);
+    assert!(verify(&data).unwrap().problems.is_empty());
 }
